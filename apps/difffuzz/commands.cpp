@@ -1,0 +1,12 @@
+// The table of sub-commands: one row each.
+#include "apps/difffuzz/flags.hpp"
+
+namespace difffuzz {
+
+const std::vector<CommandSpec>& commands() {
+    static const std::vector<CommandSpec> table{run_command(), draw_command(), repro_command(),
+                                                report_command(), ops_command()};
+    return table;
+}
+
+}  // namespace difffuzz

@@ -1,0 +1,118 @@
+// difffuzz draw: prints cases without touching any tool.
+#include <iostream>
+
+#include <nlohmann/json.hpp>
+
+#include "apps/difffuzz/flags.hpp"
+#include "campaign/evidence/files.hpp"
+#include "core/cases/json_fields.hpp"
+#include "core/cases/recipe_json.hpp"
+#include "core/errors.hpp"
+#include "core/tools/dialect.hpp"
+#include "ops/operation.hpp"
+#include "reporting/reports/shell_quote.hpp"
+
+namespace difffuzz {
+namespace {
+
+constexpr std::size_t max_plan_bytes = std::size_t{1} << 20;
+
+Plan plan_from(const Flags& flags) {
+    Plan plan = default_plan();
+    if (!flags.plan.empty()) {
+        try {
+            plan = plan_from_json(
+                parse_bounded(read_file(flags.plan, max_plan_bytes), max_plan_bytes));
+        } catch (const RecipeError& error) {
+            throw UsageError("'" + flags.plan + "' is not a plan: " + error.what());
+        }
+    }
+    if (!flags.operations.empty()) {
+        plan.operations = parse_operations(flags.operations);
+    }
+    check_plan(plan);
+    return plan;
+}
+
+Pins pins_from(const Flags& flags) {
+    Pins pins;
+    for (const std::string& pin : flags.pins) {
+        const std::size_t equals = pin.find('=');
+        if (equals == std::string::npos || equals == 0) {
+            throw UsageError("--pin takes PATH=VALUE, such as 'step[0].arg[-d]=1'");
+        }
+        pins[pin.substr(0, equals)] = pin.substr(equals + 1);
+    }
+    return pins;
+}
+
+void print_shell(std::uint64_t index, const Case& c) {
+    std::cout << "# case " << index << ": " << c.operation << ", " << intent_name(c);
+    if (const std::string_view rule = broken_rule(c); !rule.empty()) {
+        std::cout << " (" << rule << ")";
+    }
+    std::cout << "\n";
+    for (const ImageRecipe& image : c.images) {
+        std::cout << "#   " << file_name(image.id, image.format) << ": " << image.size
+                  << " bytes, " << image.content.size() << " writes"
+                  << (image.backing ? ", on " + *image.backing : "") << "\n";
+    }
+    for (const Step& step : c.steps) {
+        std::cout << "qemu-img";
+        for (const std::string& word : render_step(c, step)) {
+            std::cout << " " << shell_quote(word);
+        }
+        std::cout << "\n";
+    }
+}
+
+int draw(const Flags& flags) {
+    if (!flags.seed) {
+        throw UsageError("draw needs --seed S");
+    }
+    if (!flags.format.empty() && flags.format != "json" && flags.format != "shell") {
+        throw UsageError("--as takes json or shell");
+    }
+    if (flags.case_index && flags.number) {
+        throw UsageError("--case and -n do not go together");
+    }
+    const Plan plan = plan_from(flags);
+    const Pins pins = pins_from(flags);
+    const std::uint64_t first = flags.case_index.value_or(0);
+    const std::uint64_t count = flags.number.value_or(1);
+    for (std::uint64_t index = first; index - first < count; ++index) {
+        std::optional<Case> c;
+        try {
+            c = draw_filtered_case(plan, *flags.seed, index, nullptr, &pins);
+        } catch (const PinError& error) {
+            throw UsageError(error.what());
+        }
+        if (!c) {
+            std::cerr << "difffuzz: case " << index << " is exhausted\n";
+        } else if (flags.format == "shell") {
+            print_shell(index, *c);
+        } else {
+            std::cout << to_json(*c).dump() << "\n";
+        }
+    }
+    std::cout.flush();
+    if (!std::cout) {
+        throw EnvironmentError("cannot write to standard output");
+    }
+    return static_cast<int>(ExitCode::holds);
+}
+
+}  // namespace
+
+CommandSpec draw_command() {
+    return {"draw",
+            "prints the cases that a seed and a plan give, without running any tool",
+            "difffuzz draw --seed 42 -n 3 --ops bench --as shell",
+            {"--seed", "--plan", "--ops", "--case", "-n,--number", "--pin", "--as"},
+            "",
+            0,
+            0,
+            draw};
+}
+
+}  // namespace difffuzz

@@ -1,0 +1,71 @@
+// The command line as data: every flag is declared once, every command lists the ones it takes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace difffuzz {
+
+// What the flags set. Each member belongs to one row of the table in flags.cpp.
+struct Flags {
+    std::optional<std::uint64_t> iterations;
+    std::optional<std::uint64_t> seed;
+    std::optional<std::uint64_t> case_index;
+    std::optional<std::uint64_t> number;
+    std::optional<std::uint64_t> max_new;
+    std::optional<std::uint64_t> duration;
+    std::string operations;
+    std::string subject;
+    std::string reference;
+    std::string out;
+    std::string plan;
+    std::string shard;
+    std::string run_as;
+    std::string format;
+    std::string executable;
+    std::vector<std::string> exposed;
+    std::vector<std::string> pins;
+    std::vector<std::string> positional;
+    unsigned jobs = 0;  // 0: as many as there are processors
+    double timeout = 10;
+    unsigned min_compared = 50;
+    unsigned max_inconclusive = 5;
+    std::uint64_t memory_limit_mib = 2048;
+    std::uint64_t disk_limit_mib = 512;
+    bool resume = false;
+    bool no_config = false;
+    bool canonical = false;
+    bool json = false;
+    bool bisect = false;
+};
+
+struct CommandSpec {
+    std::string_view name;
+    std::string_view summary;
+    std::string_view example;  // ends the help
+    std::vector<std::string_view> flags;
+    // Positional arguments: their name in the help, least and most; "" for none.
+    std::string_view positional_name;
+    std::size_t min_positional = 0;
+    std::size_t max_positional = 0;
+    // Returns the exit code; throws UsageError or EnvironmentError.
+    std::function<int(const Flags&)> run;
+};
+
+// One file each; the table in commands.cpp lists them.
+CommandSpec run_command();
+CommandSpec draw_command();
+CommandSpec repro_command();
+CommandSpec report_command();
+CommandSpec ops_command();
+
+const std::vector<CommandSpec>& commands();
+
+// Parses and runs. argv as main() got it. Returns the exit code.
+int dispatch(const std::vector<std::string>& arguments);
+
+}  // namespace difffuzz

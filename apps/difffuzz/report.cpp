@@ -1,0 +1,51 @@
+// difffuzz report: what a campaign's evidence says.
+#include <iostream>
+
+#include <nlohmann/json.hpp>
+
+#include "apps/difffuzz/flags.hpp"
+#include "campaign/evidence/files.hpp"
+#include "campaign/evidence/layout.hpp"
+#include "core/cases/json_fields.hpp"
+#include "core/errors.hpp"
+#include "reporting/reports/canonical.hpp"
+#include "reporting/reports/summary.hpp"
+
+namespace difffuzz {
+namespace {
+
+constexpr std::size_t max_summary_bytes = std::size_t{64} << 20;
+
+int report(const Flags& flags) {
+    const std::string& evidence = flags.positional.at(0);
+    const nlohmann::json campaign = read_campaign(evidence);
+    if (flags.canonical) {
+        print_canonical(evidence, std::cout);
+        return static_cast<int>(ExitCode::holds);
+    }
+    if (campaign.value("state", "") != "complete") {
+        std::cout << "incomplete: this campaign did not end; continue it with 'difffuzz run --resume "
+                     "--out "
+                  << evidence << "'\n";
+        return static_cast<int>(ExitCode::no_verdict);
+    }
+    const std::string text = read_file(evidence + "/summary.json", max_summary_bytes);
+    const nlohmann::json summary = parse_bounded(text, max_summary_bytes, 64);
+    std::cout << (flags.json ? text : summary_text(summary));
+    return static_cast<int>(ExitCode::holds);
+}
+
+}  // namespace
+
+CommandSpec report_command() {
+    return {"report",
+            "prints what a campaign found, from its evidence",
+            "difffuzz report difffuzz-out/42 --canonical",
+            {"--canonical", "--json"},
+            "EVIDENCE",
+            1,
+            1,
+            report};
+}
+
+}  // namespace difffuzz

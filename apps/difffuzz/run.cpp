@@ -1,0 +1,195 @@
+// difffuzz run: a campaign.
+#include <filesystem>
+#include <iostream>
+#include <random>
+
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include "apps/difffuzz/flags.hpp"
+#include "apps/difffuzz/tools.hpp"
+#include "campaign/campaign.hpp"
+#include "campaign/evidence/files.hpp"
+#include "campaign/evidence/layout.hpp"
+#include "core/errors.hpp"
+#include "ops/operation.hpp"
+#include "reporting/reports/summary.hpp"
+
+namespace difffuzz {
+namespace {
+
+constexpr std::uint64_t default_iterations = 1000;
+// More than any duration can run.
+constexpr std::uint64_t unbounded_iterations = std::uint64_t{1} << 40;
+
+// One line that is rewritten on a terminal, plain lines now and then elsewhere.
+class ProgressPrinter {
+public:
+    void operator()(const Progress& progress) {
+        const bool terminal = ::isatty(STDERR_FILENO) == 1;
+        const double interval = terminal ? 0.2 : 10.0;
+        if (progress.seconds - last_ < interval && progress.done != progress.total) {
+            return;
+        }
+        last_ = progress.seconds;
+        const double rate = progress.seconds > 0
+                                ? static_cast<double>(progress.done_here) / progress.seconds
+                                : 0;
+        const double left =
+            rate > 0 ? static_cast<double>(progress.total - progress.done) / rate : 0;
+        const double compared = progress.done > 0 ? 100.0 * static_cast<double>(progress.compared) /
+                                                        static_cast<double>(progress.done)
+                                                  : 0;
+        const bool bounded = progress.total < unbounded_iterations;
+        const std::string line =
+            fmt::format("{}{} cases, {:.0f}/s, {:.1f} % compared, {} buckets{}", progress.done,
+                        bounded ? fmt::format(" of {}", progress.total) : "", rate, compared,
+                        progress.buckets, bounded ? fmt::format(", {:.0f} s left", left) : "");
+        if (terminal) {
+            std::cerr << "\r\033[K" << line << std::flush;
+            open_ = true;
+        } else {
+            spdlog::info(line);
+        }
+    }
+    ~ProgressPrinter() {
+        if (open_) {
+            std::cerr << "\n";
+        }
+    }
+    ProgressPrinter() = default;
+    ProgressPrinter(const ProgressPrinter&) = delete;
+    ProgressPrinter& operator=(const ProgressPrinter&) = delete;
+
+private:
+    double last_ = -1000;
+    bool open_ = false;
+};
+
+Shard parse_shard(const std::string& text) {
+    if (text.empty()) {
+        return {};
+    }
+    unsigned index = 0;
+    unsigned count = 0;
+    char rest = 0;
+    if (std::sscanf(text.c_str(), "%u/%u%c", &index, &count, &rest) != 2 || index < 1 ||
+        index > count) {
+        throw UsageError("--shard takes I/N with I from 1 to N, such as 2/4");
+    }
+    return {index - 1, count};
+}
+
+std::uint64_t drawn_seed() {
+    std::random_device device;
+    return (std::uint64_t{device()} << 16) ^ device();
+}
+
+// What a resumed campaign was started with stands in its evidence.
+void take_over_terms(const Flags& flags, CampaignOptions& options) {
+    if (flags.out.empty()) {
+        throw UsageError("--resume needs --out DIR: the evidence of the campaign to continue");
+    }
+    const nlohmann::json terms = read_campaign(flags.out).at("terms");
+    if (!flags.seed) {
+        options.seed = terms.at("seed");
+    }
+    if (!flags.iterations) {
+        options.iterations = terms.at("iterations");
+    }
+    if (!flags.max_new && !terms.at("max_new").is_null()) {
+        options.max_new = terms.at("max_new").get<std::uint64_t>();
+    }
+    if (flags.shard.empty()) {
+        options.shard = {terms.at("shard").at("index"), terms.at("shard").at("count")};
+    }
+    if (flags.operations.empty()) {
+        const Plan plan = plan_from_json(nlohmann::json::parse(
+            read_file(flags.out + "/plan.json", std::size_t{1} << 20)));
+        options.operations = plan.operations;
+    }
+}
+
+CampaignOptions options_from(const Flags& flags) {
+    CampaignOptions options;
+    options.iterations = flags.iterations.value_or(default_iterations);
+    if (options.iterations == 0 || options.iterations > unbounded_iterations) {
+        throw UsageError("--iterations must be at least 1 (and below 2^40)");
+    }
+    options.seed = flags.seed ? *flags.seed : drawn_seed();
+    if (!flags.operations.empty()) {
+        options.operations = parse_operations(flags.operations);
+    }
+    options.exposed = flags.exposed;
+    options.run_as = tool_identity(flags);
+    options.jobs = jobs_from(flags);
+    options.limits = limits_from(flags);
+    options.resume = flags.resume;
+    options.max_new = flags.max_new;
+    options.min_compared = flags.min_compared;
+    options.max_inconclusive = flags.max_inconclusive;
+    options.shard = parse_shard(flags.shard);
+    if (flags.max_new && !flags.shard.empty()) {
+        throw UsageError("--max-new and --shard do not go together: a shard does not see the "
+                         "symptoms of the others");
+    }
+    if (flags.max_new && *flags.max_new == 0) {
+        throw UsageError("--max-new must be at least 1");
+    }
+    if (flags.duration) {
+        options.duration = std::chrono::seconds(*flags.duration);
+        options.duration_bounds = !flags.iterations;
+        if (options.duration_bounds) {
+            options.iterations = unbounded_iterations;
+        }
+    }
+    if (flags.resume) {
+        take_over_terms(flags, options);
+    }
+    options.directory =
+        flags.out.empty() ? "difffuzz-out/" + std::to_string(options.seed) : flags.out;
+    const ToolPaths tools = find_tools(flags);
+    options.subject = tools.subject;
+    options.reference = tools.reference;
+    return options;
+}
+
+int run(const Flags& flags) {
+    spdlog::set_default_logger(spdlog::stderr_logger_st("difffuzz"));
+    spdlog::set_pattern("%H:%M:%S %v");
+    const CampaignOptions options = options_from(flags);
+    spdlog::info("seed {}, evidence in {}", options.seed, options.directory);
+    CampaignResult result;
+    {
+        ProgressPrinter printer;
+        CampaignHooks hooks;
+        hooks.progress = [&](const Progress& progress) { printer(progress); };
+        result = run_campaign(options, hooks);
+    }
+    const nlohmann::json summary = summary_json(result);
+    const std::string text = summary_text(summary);
+    write_file(options.directory, "summary.json", summary.dump(2) + "\n");
+    write_file(options.directory, "summary.txt", text);
+    std::cout << text << "evidence: " << options.directory << "\n";
+    return static_cast<int>(result.verdict.exit);
+}
+
+}  // namespace
+
+CommandSpec run_command() {
+    return {"run",
+            "runs a campaign: draws cases, runs both tools, compares, keeps what differs",
+            "difffuzz run --iterations 2000 --seed 42 --subject ./my-qemu-img --ops convert,bench=2",
+            {"--iterations", "--seed", "--subject", "--reference", "--ops", "--jobs", "--timeout",
+             "--out,--log-dir", "--resume", "--max-new", "--shard", "--duration",
+             "--min-compared", "--max-inconclusive", "--run-as", "--expose", "--memory-limit",
+             "--disk-limit", "--no-config"},
+            "",
+            0,
+            0,
+            run};
+}
+
+}  // namespace difffuzz

@@ -1,0 +1,133 @@
+#include "apps/difffuzz/tools.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+#include <sstream>
+#include <thread>
+
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "apps/difffuzz/config.hpp"
+#include "core/errors.hpp"
+
+namespace difffuzz {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<std::string> on_path(const std::string& name) {
+    const char* path = std::getenv("PATH");
+    std::istringstream directories(path != nullptr ? path : "/usr/bin:/bin");
+    for (std::string directory; std::getline(directories, directory, ':');) {
+        const fs::path candidate = fs::path(directory.empty() ? "." : directory) / name;
+        if (::access(candidate.c_str(), X_OK) == 0 && fs::is_regular_file(candidate)) {
+            return candidate.string();
+        }
+    }
+    return std::nullopt;
+}
+
+// A program as a user names it: a path, or a name to look up on PATH.
+std::string resolve(const std::string& name, const std::string& role) {
+    std::string path = name;
+    if (name.find('/') == std::string::npos) {
+        if (!fs::exists(name)) {
+            const auto found = on_path(name);
+            if (!found) {
+                throw EnvironmentError("the " + role + " '" + name +
+                                       "' is neither a file here nor on PATH");
+            }
+            path = *found;
+        }
+    }
+    std::error_code error;
+    if (!fs::exists(path, error)) {
+        throw EnvironmentError("the " + role + " '" + path + "' does not exist");
+    }
+    if (!fs::is_regular_file(path, error)) {
+        throw EnvironmentError("the " + role + " '" + path + "' is not a regular file");
+    }
+    if (::access(path.c_str(), X_OK) != 0) {
+        throw EnvironmentError("the " + role + " '" + path +
+                               "' cannot be executed; make it executable with chmod +x");
+    }
+    return fs::absolute(path).lexically_normal().string();
+}
+
+std::optional<std::string> from_environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr && *value != '\0' ? std::optional<std::string>(value) : std::nullopt;
+}
+
+}  // namespace
+
+ToolPaths find_tools(const Flags& flags) {
+    std::optional<Config> config;
+    const bool needs_config = flags.subject.empty() || flags.reference.empty();
+    if (needs_config && !flags.no_config) {
+        config = find_config();
+        if (config) {
+            std::cerr << "difffuzz: using " << config->path << "\n";
+        }
+    }
+    const auto named = [](const std::string& flag, const char* variable,
+                          const std::optional<std::string>& configured) {
+        if (!flag.empty()) {
+            return std::optional(flag);
+        }
+        const auto value = from_environment(variable);
+        return value ? value : configured;
+    };
+    const auto subject = named(flags.subject, "DIFFFUZZ_SUBJECT",
+                               config ? config->subject : std::nullopt);
+    if (!subject) {
+        throw UsageError("no subject: name the tool under test with --subject PATH, with the "
+                         "environment variable DIFFFUZZ_SUBJECT, or with subject = \"PATH\" in "
+                         "difffuzz.toml");
+    }
+    const auto reference = named(flags.reference, "DIFFFUZZ_REFERENCE",
+                                 config ? config->reference : std::nullopt);
+    return {resolve(*subject, "subject"), resolve(reference.value_or("qemu-img"), "reference")};
+}
+
+Identity tool_identity(const Flags& flags) {
+    if (::geteuid() != 0) {
+        if (!flags.run_as.empty()) {
+            throw UsageError("--run-as needs difffuzz to be started by root");
+        }
+        return {};
+    }
+    const std::string name = flags.run_as.empty() ? "nobody" : flags.run_as;
+    const passwd* user = ::getpwnam(name.c_str());
+    if (user == nullptr) {
+        throw UsageError("--run-as: there is no user '" + name + "'");
+    }
+    if (user->pw_uid == 0) {
+        throw UsageError("--run-as: tools are not run as root; name another user");
+    }
+    return {true, user->pw_uid, user->pw_gid};
+}
+
+Limits limits_from(const Flags& flags) {
+    Limits limits;
+    limits.time = std::chrono::milliseconds(static_cast<std::int64_t>(flags.timeout * 1000));
+    if (flags.memory_limit_mib < 16 || flags.memory_limit_mib > (1U << 20)) {
+        throw UsageError("--memory-limit must lie between 16 and 1048576 MiB");
+    }
+    if (flags.disk_limit_mib < 16 || flags.disk_limit_mib > (1U << 20)) {
+        throw UsageError("--disk-limit must lie between 16 and 1048576 MiB");
+    }
+    limits.memory_bytes = flags.memory_limit_mib << 20;
+    limits.disk_bytes = flags.disk_limit_mib << 20;
+    return limits;
+}
+
+unsigned jobs_from(const Flags& flags) {
+    return flags.jobs != 0 ? flags.jobs : std::max(1U, std::thread::hardware_concurrency());
+}
+
+}  // namespace difffuzz

@@ -1,0 +1,393 @@
+#include "campaign/campaign.hpp"
+
+#include <csignal>
+#include <deque>
+#include <filesystem>
+#include <set>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+
+#include "campaign/commit.hpp"
+#include "campaign/controls.hpp"
+#include "campaign/evidence/files.hpp"
+#include "campaign/evidence/layout.hpp"
+#include "campaign/evidence/record.hpp"
+#include "campaign/identify.hpp"
+#include "campaign/workers/pool.hpp"
+#include "core/cases/recipe_json.hpp"
+
+namespace difffuzz {
+namespace {
+
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+// How far cases may run ahead of the one that is committed next; bounds memory and repeated work.
+constexpr std::uint64_t max_ahead = 1024;
+// Runs of a case that timed out, all told.
+constexpr unsigned timeout_runs = 3;
+
+double seconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+json host_json() {
+    utsname name{};
+    ::uname(&name);
+    return {{"system", name.sysname}, {"release", name.release}, {"machine", name.machine}};
+}
+
+// The part of campaign.json that a resumed run must share.
+json terms_json(const CampaignOptions& options, const Plan& plan, const IdentifiedTools& tools) {
+    return {{"seed", options.seed},
+            {"iterations", options.iterations},
+            {"generator", generator_version},
+            {"plan", plan_digest(plan)},
+            {"subject", tools.subject.identity},
+            {"reference", tools.reference.identity},
+            {"shard", {{"index", options.shard.index}, {"count", options.shard.count}}},
+            {"max_new", options.max_new ? json(*options.max_new) : json(nullptr)}};
+}
+
+void require_same_terms(const json& earlier, const json& now) {
+    for (const auto& item : now.items()) {
+        if (!earlier.contains(item.key()) || earlier.at(item.key()) != item.value()) {
+            throw UsageError("the campaign to resume had another " + item.key() +
+                             "; resume it with the flags and tools it was started with, or start "
+                             "anew in another --out directory");
+        }
+    }
+}
+
+json campaign_json(const std::string& state, const json& terms, const IdentifiedTools& tools,
+                   const CampaignOptions& options) {
+    return {{"schema", campaign_schema},
+            {"state", state},
+            {"terms", terms},
+            {"subject", to_json(tools.subject)},
+            {"reference", to_json(tools.reference)},
+            {"containment", to_json(tools.containment)},
+            {"limits", to_json(options.limits)},
+            {"host", host_json()}};
+}
+
+// One run over a campaign's cases: hands them out, takes the results in.
+class CaseRun {
+public:
+    CaseRun(const CampaignOptions& options, const Plan& plan, const IdentifiedTools& tools,
+            const CampaignHooks& hooks, const std::vector<std::string>& unavailable, Tally& tally,
+            Journal& journal, const JournalState& state, WorkerPool& pool)
+        : options_(options),
+          plan_(plan),
+          tools_(tools),
+          hooks_(hooks),
+          unavailable_(unavailable.begin(), unavailable.end()),
+          tally_(tally),
+          journal_(journal),
+          pool_(pool),
+          committer_(options.directory, journal, tally, options.max_new, state.committed),
+          next_(state.committed),
+          begin_(Clock::now()),
+          committed_before_(state.committed) {
+        committer_.on_saturated = [&](const std::string& fingerprint) {
+            pool_.saturate(fingerprint);
+        };
+        for (const auto& [fingerprint, bucket] : tally.buckets()) {
+            if (!tally.wants_record(fingerprint)) {
+                pool_.saturate(fingerprint);
+            }
+        }
+        for (const auto& [index, alone] : state.in_flight) {
+            if (alone) {
+                finish(killed_report(index));
+            } else {
+                alone_.push_back(index);
+            }
+        }
+    }
+
+    void run() {
+        WorkerPool::Handlers handlers;
+        handlers.next = [this] { return next_task(); };
+        handlers.done = [this](const Task& task, CaseReport report) {
+            done(task, std::move(report));
+        };
+        handlers.lost = [this](const Task& task) { lost(task); };
+        pool_.run(handlers);
+    }
+
+    void out_of_time() { out_of_time_ = true; }
+    bool reached_max_new() const { return committer_.reached_max_new(); }
+    std::uint64_t committed() const { return committer_.next(); }
+
+private:
+    NextTask next_task() {
+        if (committer_.reached_max_new() || out_of_time_) {
+            return NothingLeft{};
+        }
+        if (!alone_.empty()) {
+            if (pool_.running() > 0) {
+                return WaitForOthers{};
+            }
+            const std::uint64_t index = alone_.front();
+            alone_.pop_front();
+            running_alone_ = true;
+            return make_task(index, true);
+        }
+        if (running_alone_) {
+            return WaitForOthers{};
+        }
+        while (next_ < options_.iterations) {
+            const std::uint64_t index = next_;
+            if (index >= committer_.next() + max_ahead) {
+                return WaitForOthers{};
+            }
+            ++next_;
+            if (finished_.contains(index)) {
+                continue;  // was killed twice, or ran alone first
+            }
+            if (!options_.shard.holds(index)) {
+                CaseReport report;
+                report.index = index;
+                report.terminal = Terminal::outside_shard;
+                finish(std::move(report));
+                continue;
+            }
+            if (!unavailable_.empty() && skip_unavailable(index)) {
+                continue;
+            }
+            return make_task(index, false);
+        }
+        return NothingLeft{};
+    }
+
+    bool skip_unavailable(std::uint64_t index) {
+        const auto c = draw_filtered_case(plan_, options_.seed, index, nullptr);
+        if (!c || !unavailable_.contains(c->operation)) {
+            return false;
+        }
+        CaseReport report;
+        report.index = index;
+        report.operation = c->operation;
+        report.intent = std::string(intent_name(*c));
+        report.terminal = Terminal::unavailable;
+        report.reason = "a tool does not have the operation";
+        finish(std::move(report));
+        return true;
+    }
+
+    Task make_task(std::uint64_t index, bool alone) {
+        journal_.started(index, alone);
+        Task task;
+        task.index = index;
+        task.stage = Committer::stage_name(index);
+        task.runs = timed_out_.contains(index) ? timeout_runs : 1;
+        return task;
+    }
+
+    void done(const Task& task, CaseReport report) {
+        running_alone_ = false;
+        const bool timed_out = report.terminal == Terminal::inconclusive_external_timeout;
+        if (timed_out && task.runs == 1) {
+            // Again, alone: other work on this machine may have been the cause.
+            timed_out_.insert(task.index);
+            alone_.push_back(task.index);
+            return;
+        }
+        if (report.timeouts.hang) {
+            keep_hang(task.index);
+        }
+        finish(std::move(report));
+        if (hooks_.progress) {
+            hooks_.progress({committer_.next(), options_.iterations, tally_.compared(),
+                             tally_.buckets().size(), seconds_since(begin_),
+                             committer_.next() - committed_before_});
+        }
+    }
+
+    void lost(const Task& task) {
+        running_alone_ = false;
+        if (++deaths_[task.index] < 2) {
+            alone_.push_back(task.index);
+            return;
+        }
+        finish(killed_report(task.index));
+    }
+
+    void finish(CaseReport report) {
+        finished_.insert(report.index);
+        committer_.accept(std::move(report));
+        finished_.erase(finished_.begin(), finished_.lower_bound(committer_.next()));
+    }
+
+    // A case that ended the process that ran it twice: skipped from now on, with a record of its own.
+    CaseReport killed_report(std::uint64_t index) {
+        CaseReport report;
+        report.index = index;
+        report.terminal = Terminal::harness_killed;
+        const auto c = draw_filtered_case(plan_, options_.seed, index, nullptr);
+        if (c) {
+            report.operation = c->operation;
+            report.intent = std::string(intent_name(*c));
+            const json record = make_killed_record(
+                *c, {options_.seed, index, plan_digest(plan_), tools_.subject, tools_.reference, {}});
+            keep("records", record.at("type").get<std::string>(), index, "record.json", record);
+        }
+        return report;
+    }
+
+    void keep_hang(std::uint64_t index) {
+        if (const auto c = draw_filtered_case(plan_, options_.seed, index, nullptr)) {
+            keep("hangs", c->operation, index, "recipe.json", to_json(*c));
+        }
+    }
+
+    void keep(const std::string& folder, const std::string& group, std::uint64_t index,
+              const std::string& name, const json& content) {
+        const std::string directory =
+            options_.directory + "/" + folder + "/" + group + "/" + std::to_string(index);
+        std::filesystem::create_directories(directory);
+        write_file(directory, name, content.dump(2) + "\n");
+    }
+
+    const CampaignOptions& options_;
+    const Plan& plan_;
+    const IdentifiedTools& tools_;
+    const CampaignHooks& hooks_;
+    std::set<std::string> unavailable_;
+    Tally& tally_;
+    Journal& journal_;
+    WorkerPool& pool_;
+    Committer committer_;
+    std::uint64_t next_;
+    std::deque<std::uint64_t> alone_;     // to run with nothing beside them
+    bool running_alone_ = false;
+    std::set<std::uint64_t> timed_out_;   // once already
+    std::set<std::uint64_t> finished_;    // ahead of the commit
+    std::map<std::uint64_t, unsigned> deaths_;
+    bool out_of_time_ = false;
+    Clock::time_point begin_;
+    std::uint64_t committed_before_;
+};
+
+void add_untested(Tally& tally, std::uint64_t from, std::uint64_t iterations,
+                  const Shard& shard) {
+    for (std::uint64_t index = from; index < iterations; ++index) {
+        CaseReport report;
+        report.index = index;
+        report.terminal = shard.holds(index) ? Terminal::untested : Terminal::outside_shard;
+        tally.add(report);
+    }
+}
+
+}  // namespace
+
+CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& hooks) {
+    const Clock::time_point begin = Clock::now();
+    CampaignOptions options = asked;
+    options.directory = std::filesystem::absolute(asked.directory).lexically_normal();
+    const Evidence evidence = open_evidence(options.directory, options.resume);
+    const IdentifiedTools tools = identify_tools(options, evidence.staging.get());
+
+    Plan plan = default_plan();
+    if (!options.operations.empty()) {
+        plan.operations = options.operations;
+    }
+    plan.formats = tools.formats;
+    plan.features = tools.features;
+    plan.versions = {{"subject", tools.subject.version}, {"reference", tools.reference.version}};
+    check_plan(plan);
+
+    const json terms = terms_json(options, plan, tools);
+    if (evidence.earlier) {
+        require_same_terms(evidence.earlier->at("terms"), terms);
+    } else {
+        write_file(evidence.root.get(), "plan.json", to_json(plan).dump(2) + "\n");
+    }
+    write_campaign(evidence, campaign_json("incomplete", terms, tools, options));
+
+    CampaignResult result;
+    result.plan = plan;
+    result.subject = tools.subject;
+    result.reference = tools.reference;
+    result.containment = tools.containment;
+    result.seed = options.seed;
+
+    const JournalState state = Journal::load(
+        options.directory, [&](const CaseReport& report) { result.tally.add(report); });
+    Journal journal(options.directory);
+
+    WorkerSetup setup = worker_setup(options, plan);
+    setup.subject_profile = to_json(tools.subject).dump();
+    setup.reference_profile = to_json(tools.reference).dump();
+
+    boost::asio::io_context context;
+    WorkerPool pool(context, options.executable, evidence.staging.get(), setup, options.jobs);
+    bool interrupted = false;
+    boost::asio::signal_set signals(context, SIGINT, SIGTERM);
+    signals.async_wait([&](const boost::system::error_code& error, int) {
+        if (!error) {
+            interrupted = true;
+            pool.stop();
+        }
+    });
+
+    ControlReport controls = run_controls(pool, plan, options.seed);
+    result.controls = controls.results;
+    result.unavailable = controls.unavailable;
+
+    bool reached_max_new = false;
+    std::uint64_t committed = state.committed;
+    if (controls.failures.empty() && !interrupted) {
+        CaseRun run(options, plan, tools, hooks, controls.unavailable, result.tally, journal, state,
+                    pool);
+        boost::asio::steady_timer timer(context);
+        if (options.duration) {
+            timer.expires_after(*options.duration);
+            timer.async_wait([&](const boost::system::error_code& error) {
+                if (!error) {
+                    run.out_of_time();
+                }
+            });
+        }
+        run.run();
+        reached_max_new = run.reached_max_new();
+        committed = run.committed();
+    }
+    journal.sync();
+
+    result.iterations = options.duration_bounds ? committed : options.iterations;
+    add_untested(result.tally, committed, result.iterations, options.shard);
+    VerdictTerms verdict;
+    verdict.iterations = result.iterations;
+    verdict.min_compared = options.min_compared;
+    verdict.max_inconclusive = options.max_inconclusive;
+    verdict.null_run = tools.subject.identity == tools.reference.identity;
+    verdict.interrupted = interrupted;
+    verdict.stopped_at_max_new = reached_max_new;
+    verdict.control_failures = controls.failures;
+    result.verdict = judge(result.tally, verdict);
+
+    if (!interrupted) {
+        result.usage = pool.collect_usage();
+    }
+    rusage own{};
+    ::getrusage(RUSAGE_SELF, &own);
+    result.coordinator_cpu_us =
+        static_cast<std::uint64_t>(own.ru_utime.tv_sec + own.ru_stime.tv_sec) * 1'000'000 +
+        static_cast<std::uint64_t>(own.ru_utime.tv_usec + own.ru_stime.tv_usec);
+    result.coordinator_peak_bytes = static_cast<std::uint64_t>(own.ru_maxrss) * 1024;
+    result.seconds = seconds_since(begin);
+    remove_tree(options.directory + "/staging");
+    const bool complete = !interrupted && controls.failures.empty() &&
+                          (committed == result.iterations || reached_max_new);
+    write_campaign(evidence,
+                   campaign_json(complete ? "complete" : "incomplete", terms, tools, options));
+    return result;
+}
+
+}  // namespace difffuzz

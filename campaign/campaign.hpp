@@ -1,0 +1,88 @@
+// A campaign: many cases from one seed and plan, to a verdict and its evidence.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "campaign/tally.hpp"
+#include "core/cases/plan.hpp"
+#include "core/tools/profile.hpp"
+
+namespace difffuzz {
+
+struct Shard {
+    std::uint64_t index = 0;  // 0-based
+    std::uint64_t count = 1;
+    bool holds(std::uint64_t iteration) const { return iteration % count == index; }
+};
+
+struct CampaignOptions {
+    std::string executable = "/proc/self/exe";  // what workers are started from
+    std::uint64_t iterations = 1000;
+    std::uint64_t seed = 0;
+    std::vector<OperationWeight> operations;  // empty: all, by default weights
+    std::string subject;                      // absolute program paths
+    std::string reference;
+    std::vector<std::string> exposed;
+    Identity run_as;
+    unsigned jobs = 1;
+    Limits limits;
+    std::string directory;  // of the evidence
+    bool resume = false;
+    std::optional<std::uint64_t> max_new;
+    unsigned min_compared = 50;
+    unsigned max_inconclusive = 5;
+    Shard shard;
+    std::optional<std::chrono::seconds> duration;
+    // Without a number of iterations the duration alone bounds the campaign.
+    bool duration_bounds = false;
+};
+
+struct Progress {
+    std::uint64_t done = 0;
+    std::uint64_t total = 0;
+    std::uint64_t compared = 0;
+    std::uint64_t buckets = 0;
+    double seconds = 0;           // since the first case of this run
+    std::uint64_t done_here = 0;  // by this run, for the rate
+};
+
+// One control, as the summary tells it.
+struct ControlResult {
+    std::string name;  // "null", "liveness", "positive"
+    bool passed = false;
+    std::string line;
+};
+
+struct CampaignResult {
+    Verdict verdict;
+    Tally tally;
+    Plan plan;
+    Profile subject;
+    Profile reference;
+    Containment containment;
+    std::vector<ControlResult> controls;
+    std::vector<std::string> unavailable;  // operations that a tool does not have
+    std::uint64_t iterations = 0;
+    std::uint64_t seed = 0;
+    WorkerUsage usage;
+    std::uint64_t coordinator_cpu_us = 0;
+    std::uint64_t coordinator_peak_bytes = 0;
+    double seconds = 0;
+};
+
+struct CampaignHooks {
+    std::function<void(const Progress&)> progress;
+    std::function<void(const std::string&)> note;  // one line for the log
+};
+
+// Runs or resumes a campaign. Leaves in `directory`: campaign.json, plan.json, journal.ndjson,
+// records/, hangs/ (docs/architecture.md). Throws UsageError or EnvironmentError; interruption
+// (SIGINT, SIGTERM) is a verdict.
+CampaignResult run_campaign(const CampaignOptions& options, const CampaignHooks& hooks);
+
+}  // namespace difffuzz

@@ -1,0 +1,133 @@
+#include "campaign/evidence/files.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/errors.hpp"
+#include "core/tools/file_descriptor.hpp"
+
+namespace difffuzz {
+namespace {
+
+[[noreturn]] void cannot(const std::string& what, const std::string& name) {
+    throw EnvironmentError("cannot " + what + " '" + name + "' of the evidence: " +
+                           std::strerror(errno));
+}
+
+void sync_directory(const std::string& path) {
+    const FileDescriptor directory(open_directory(path));
+    if (::fsync(directory.get()) != 0) {
+        cannot("sync", path);
+    }
+}
+
+}  // namespace
+
+void write_file(int directory, const std::string& name, std::string_view content) {
+    const std::string temporary = name + ".new";
+    FileDescriptor file(::openat(directory, temporary.c_str(),
+                                 O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
+    if (!file.valid()) {
+        cannot("create", name);
+    }
+    std::size_t done = 0;
+    while (done < content.size()) {
+        const ssize_t written =
+            ::write(file.get(), content.data() + done, content.size() - done);
+        if (written >= 0) {
+            done += static_cast<std::size_t>(written);
+        } else if (errno != EINTR) {
+            const int reason = errno;
+            ::unlinkat(directory, temporary.c_str(), 0);
+            errno = reason;
+            cannot("write", name);
+        }
+    }
+    if (::fsync(file.get()) != 0) {
+        const int reason = errno;
+        ::unlinkat(directory, temporary.c_str(), 0);
+        errno = reason;
+        cannot("sync", name);
+    }
+    file.reset();
+    if (::renameat(directory, temporary.c_str(), directory, name.c_str()) != 0) {
+        cannot("rename", name);
+    }
+    if (::fsync(directory) != 0) {
+        cannot("sync the directory of", name);
+    }
+}
+
+void write_file(const std::string& directory, const std::string& name, std::string_view content) {
+    const FileDescriptor opened(open_directory(directory));
+    write_file(opened.get(), name, content);
+}
+
+std::string read_file(const std::string& path, std::size_t max_bytes) {
+    // Non-blocking, so that a named pipe in the place of a file cannot hold us up.
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!file.valid()) {
+        throw UsageError("cannot read '" + path + "': " + std::strerror(errno));
+    }
+    struct stat status{};
+    if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+        throw UsageError("cannot read '" + path + "': it is not a regular file");
+    }
+    if (static_cast<std::uint64_t>(status.st_size) > max_bytes) {
+        throw UsageError("cannot read '" + path + "': it is larger than the " +
+                         std::to_string(max_bytes) + " bytes allowed");
+    }
+    std::string content;
+    char buffer[1 << 16];
+    while (content.size() <= max_bytes) {
+        const ssize_t got = ::read(file.get(), buffer, sizeof buffer);
+        if (got == 0) {
+            return content;
+        }
+        if (got > 0) {
+            content.append(buffer, static_cast<std::size_t>(got));
+        } else if (errno != EINTR) {
+            throw UsageError("cannot read '" + path + "': " + std::strerror(errno));
+        }
+    }
+    throw UsageError("cannot read '" + path + "': it grew while it was read");
+}
+
+void make_directory(int directory, const std::string& name) {
+    if (::mkdirat(directory, name.c_str(), 0755) != 0 && errno != EEXIST) {
+        cannot("create the directory", name);
+    }
+}
+
+int open_directory(int directory, const std::string& name) {
+    const int opened = ::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (opened < 0) {
+        cannot("open the directory", name);
+    }
+    return opened;
+}
+
+int open_directory(const std::string& path) { return open_directory(AT_FDCWD, path); }
+
+void remove_tree(const std::string& path) {
+    std::error_code error;
+    std::filesystem::remove_all(path, error);
+    if (error) {
+        throw EnvironmentError("cannot remove '" + path + "': " + error.message());
+    }
+}
+
+void move_directory(const std::string& from, const std::string& to) {
+    if (::rename(from.c_str(), to.c_str()) != 0) {
+        cannot("rename", from);
+    }
+    sync_directory(std::filesystem::path(from).parent_path());
+    sync_directory(std::filesystem::path(to).parent_path());
+}
+
+}  // namespace difffuzz

@@ -1,0 +1,50 @@
+// record.json: one divergence, typed and self-contained. docs/record.schema.json describes it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "campaign/execution/case_result.hpp"
+#include "core/tools/profile.hpp"
+
+namespace difffuzz {
+
+inline constexpr std::string_view record_schema = "difffuzz.record/1";
+
+// Where a record comes from, beside the case and its result.
+struct RecordOrigin {
+    std::uint64_t seed = 0;
+    std::uint64_t iteration = 0;
+    std::string plan_digest;
+    Profile subject;
+    Profile reference;
+    std::map<std::string, std::string> image_digests;  // Executor::image_digests
+};
+
+// The bucket key until cases are shrunk: the symptom and the format of the culprit step's image.
+std::string fingerprint(const Case& c, std::size_t culprit_step, const Symptom& symptom);
+
+// Holds no time, duration, process id, host, absolute path or measured resource: equal cases on
+// equal, deterministic tools give equal records, byte for byte. `result.difference` is set.
+nlohmann::json make_record(const Case& c, const CaseResult& result, const RecordOrigin& origin);
+
+// The record of a case that ended difffuzz's own process twice.
+nlohmann::json make_killed_record(const Case& c, const RecordOrigin& origin);
+
+// What `repro` needs of a record.
+struct ParsedRecord {
+    std::string type;
+    Case recipe;
+    std::optional<Symptom> symptom;  // not for harness_killed
+    std::string fingerprint;
+    std::map<std::string, std::string> image_digests;
+    Profile subject;
+    Profile reference;
+};
+// Throws RecipeError.
+ParsedRecord parse_record(std::string_view text);
+
+}  // namespace difffuzz

@@ -1,0 +1,349 @@
+#include "campaign/execution/executor.hpp"
+
+#include <algorithm>
+#include <array>
+#include <system_error>
+
+#include "campaign/execution/tool_command.hpp"
+#include "campaign/execution/workspace.hpp"
+#include "core/cases/json_fields.hpp"
+#include "core/tools/dialect.hpp"
+#include "images/image_error.hpp"
+
+namespace difffuzz {
+namespace {
+
+constexpr int build_side = 2;
+constexpr std::array sides{0, 1};  // subject, reference
+
+const SandboxTool& tool_named(const Sandbox& sandbox, const std::string& name) {
+    const auto& tools = sandbox.tools();
+    return *std::find_if(tools.begin(), tools.end(),
+                         [&](const SandboxTool& tool) { return tool.name == name; });
+}
+
+std::vector<std::string> image_files(const Case& c) {
+    std::vector<std::string> names;
+    for (const ImageRecipe& image : c.images) {
+        names.push_back(file_name(image.id, image.format));
+    }
+    for (const OutputImage& output : c.outputs) {
+        names.push_back(file_name(output.id, output.format));
+    }
+    return names;
+}
+
+// Layers that look at what came out, as opposed to how it ended.
+bool is_result_layer(LayerId id) {
+    switch (id) {
+        case LayerId::header:
+        case LayerId::error:
+        case LayerId::json:
+        case LayerId::text:
+        case LayerId::content:
+        case LayerId::check:
+        case LayerId::bytes:
+            return true;
+        default:
+            return false;
+    }
+}
+
+int strength(LayerVerdict verdict) {
+    switch (verdict) {
+        case LayerVerdict::diverge:
+            return 3;
+        case LayerVerdict::agree:
+            return 2;
+        case LayerVerdict::inconclusive:
+            return 1;
+        case LayerVerdict::not_applicable:
+            return 0;
+    }
+    return 0;
+}
+
+// Keeps, per layer, the strongest verdict of all steps.
+void merge(std::vector<LayerReport>& into, std::vector<LayerReport> reports) {
+    for (LayerReport& report : reports) {
+        const auto found = std::find_if(into.begin(), into.end(), [&](const LayerReport& r) {
+            return r.id == report.id;
+        });
+        if (found == into.end()) {
+            into.push_back(std::move(report));
+        } else if (strength(report.result.verdict) > strength(found->result.verdict)) {
+            *found = std::move(report);
+        }
+    }
+}
+
+bool timed_out(const StepObservation& step) {
+    return outcome_class(step.outcome.ending) == OutcomeClass::timed_out;
+}
+
+bool refused(const StepObservation& step) {
+    return outcome_class(step.outcome.ending) == OutcomeClass::refused;
+}
+
+bool has_class(const Observation& observation, OutcomeClass wanted) {
+    return std::any_of(observation.steps.begin(), observation.steps.end(),
+                       [&](const StepObservation& step) {
+                           return outcome_class(step.outcome.ending) == wanted;
+                       });
+}
+
+std::vector<OutcomeClass> classes(const Observation& observation) {
+    std::vector<OutcomeClass> result;
+    for (const StepObservation& step : observation.steps) {
+        result.push_back(outcome_class(step.outcome.ending));
+    }
+    return result;
+}
+
+// What the gates and layers say together.
+void conclude(CaseResult& result) {
+    for (const LayerReport& report : result.layers) {
+        if (is_result_layer(report.id) && (report.result.verdict == LayerVerdict::agree ||
+                                           report.result.verdict == LayerVerdict::diverge)) {
+            result.compared = true;
+        }
+    }
+    if (result.difference) {
+        result.terminal = Terminal::diverged;
+        return;
+    }
+    for (const Observation* side : {&result.subject, &result.reference}) {
+        if (has_class(*side, OutcomeClass::timed_out)) {
+            result.terminal = Terminal::inconclusive_external_timeout;
+            return;
+        }
+    }
+    for (const Observation* side : {&result.subject, &result.reference}) {
+        if (has_class(*side, OutcomeClass::limited)) {
+            result.terminal = Terminal::inconclusive_limited;
+            result.reason = "a limit ended a tool";
+            return;
+        }
+        if (has_class(*side, OutcomeClass::not_started)) {
+            result.terminal = Terminal::unavailable;
+            result.reason = "a tool did not start";
+            return;
+        }
+    }
+    for (const LayerReport& report : result.layers) {
+        if (report.result.verdict == LayerVerdict::inconclusive) {
+            result.terminal = Terminal::harness_inspection;
+            result.reason = report.name + ": " + report.result.reason;
+            return;
+        }
+    }
+    result.terminal = refused(result.subject.steps.back()) && refused(result.reference.steps.back())
+                          ? Terminal::refused_by_both
+                          : Terminal::agreed;
+}
+
+}  // namespace
+
+std::string_view to_string(Terminal terminal) {
+    switch (terminal) {
+        case Terminal::agreed:
+            return "agreed";
+        case Terminal::diverged:
+            return "diverged";
+        case Terminal::refused_by_both:
+            return "refused_by_both";
+        case Terminal::inconclusive_external_timeout:
+            return "inconclusive_external_timeout";
+        case Terminal::inconclusive_limited:
+            return "inconclusive_limited";
+        case Terminal::harness_fixture:
+            return "harness_fixture";
+        case Terminal::harness_inspection:
+            return "harness_inspection";
+        case Terminal::exhausted:
+            return "exhausted";
+        case Terminal::unavailable:
+            return "unavailable";
+        case Terminal::harness_killed:
+            return "harness_killed";
+        case Terminal::outside_shard:
+            return "outside_shard";
+        case Terminal::untested:
+            return "untested";
+    }
+    return "untested";
+}
+
+Terminal parse_terminal(std::string_view name) {
+    for (int i = 0; i <= static_cast<int>(Terminal::untested); ++i) {
+        if (to_string(static_cast<Terminal>(i)) == name) {
+            return static_cast<Terminal>(i);
+        }
+    }
+    throw RecipeError("/terminal", "is no terminal outcome");
+}
+
+Limits scaled_limits(const Limits& base, const Case& c) {
+    // Sizes above this are meant to be refused, not written.
+    constexpr std::uint64_t largest = std::uint64_t{1} << 43;
+    std::uint64_t size = 0;
+    for (const ImageRecipe& image : c.images) {
+        size += std::min(image.size, largest);
+    }
+    for (const Step& step : c.steps) {
+        for (const Argument& argument : step.arguments) {
+            const auto* asked =
+                argument.value ? std::get_if<SizeValue>(&*argument.value) : nullptr;
+            if (asked != nullptr && asked->bytes <= largest) {
+                size = std::max(size, asked->bytes);
+            }
+        }
+    }
+    Limits limits = base;
+    limits.file_bytes = (std::uint64_t{64} << 20) + 4 * size;
+    return limits;
+}
+
+Executor::Executor(Sandbox& sandbox, const Limits& limits) : sandbox_(sandbox), limits_(limits) {}
+
+CaseResult Executor::run(const Case& c, const RolePair& roles) {
+    const Operation& operation = *find_operation(c.operation);
+    const Limits limits = scaled_limits(limits_, c);
+    CaseResult result = attempt(c, operation, roles, limits);
+    // qemu-img refuses in its own words when it meets a limit of ours: a refusal of what no rule
+    // forbids counts only if it stays with the limit out of the way.
+    const bool may_be_limit = intent_name(c) == "valid" &&
+                              (has_class(result.subject, OutcomeClass::refused) ||
+                               has_class(result.reference, OutcomeClass::refused));
+    if (may_be_limit) {
+        Limits raised = limits;
+        raised.file_bytes *= 10;
+        const CaseResult again = attempt(c, operation, roles, raised);
+        if (classes(again.subject) != classes(result.subject) ||
+            classes(again.reference) != classes(result.reference)) {
+            result.difference.reset();
+            result.terminal = Terminal::inconclusive_limited;
+            result.reason = "a refusal that goes away with ten times the file size";
+        }
+    }
+    return result;
+}
+
+CaseResult Executor::attempt(const Case& c, const Operation& operation, const RolePair& roles,
+                             const Limits& limits) {
+    CaseResult result;
+    const NeutralTool neutral{tool_named(sandbox_, "reference"), limits};
+    const std::vector<std::string> watched = image_files(c);
+    try {
+        sandbox_.reset(build_side);
+        SandboxNeutralTools builder(sandbox_, neutral);
+        build_images(c, sandbox_.directory(build_side), builder);
+        for (const int side : sides) {
+            sandbox_.reset(side);
+            for (const ImageRecipe& image : c.images) {
+                clone_file(sandbox_.directory(build_side), sandbox_.directory(side),
+                           file_name(image.id, image.format));
+            }
+        }
+    } catch (const std::exception& error) {
+        result.terminal = Terminal::harness_fixture;
+        result.reason = error.what();
+        return result;
+    }
+    Observation* const observations[] = {&result.subject, &result.reference};
+    for (const int side : sides) {
+        observations[side]->initial =
+            list_workspace(sandbox_.directory(side), watched).files;
+    }
+    const SandboxTool* const tools[] = {&tool_named(sandbox_, roles.subject),
+                                        &tool_named(sandbox_, roles.reference)};
+    result.reference_accepted = true;
+    result.subject_accepted = true;
+    for (std::size_t s = 0; s < c.steps.size() && !result.difference; ++s) {
+        const Step& step = c.steps[s];
+        const std::vector<std::string> words = render_step(c, step);
+        for (const int side : sides) {
+            const SandboxTool& tool =
+                step.actor == Actor::neutral ? neutral.qemu_img : *tools[side];
+            const Command command =
+                tool_command(sandbox_, tool, side, {side}, words, limits);
+            StepObservation seen{command.argv, sandbox_.run(command), {}, {}, false};
+            Listing listing = list_workspace(sandbox_.directory(side), watched);
+            seen.files = std::move(listing.files);
+            seen.files_cut = listing.cut;
+            observations[side]->steps.push_back(std::move(seen));
+        }
+        StepObservation& subject = result.subject.steps.back();
+        StepObservation& reference = result.reference.steps.back();
+        result.subject_timed_out |= timed_out(subject);
+        result.reference_timed_out |= timed_out(reference);
+        const std::vector<InspectionRequest> requests = operation.inspections(c, s);
+        for (const InspectionRequest& request : requests) {
+            const std::string name = file_name_of(c, request.image);
+            for (const int side : sides) {
+                observations[side]->steps.back().inspections.push_back(
+                    inspect(sandbox_, neutral, side, request, name));
+            }
+            auto& ours = subject.inspections.back();
+            auto& theirs = reference.inspections.back();
+            const auto* a = std::get_if<ContentFinding>(&ours.finding);
+            const auto* b = std::get_if<ContentFinding>(&theirs.finding);
+            if (a != nullptr && b != nullptr) {
+                if (const auto sector = first_difference(a->content, b->content)) {
+                    sample_sector(sandbox_, neutral, 0, ours, name, *sector);
+                    sample_sector(sandbox_, neutral, 1, theirs, name, *sector);
+                }
+            }
+        }
+        const std::vector<std::string> may_change = operation.may_change(c, s);
+        const Comparison comparison{c,
+                                    s,
+                                    result.subject,
+                                    result.reference,
+                                    requests,
+                                    may_change,
+                                    operation.text_normalisers,
+                                    operation.json_normalisers,
+                                    operation.bytes_stable(c, s)};
+        std::vector<LayerReport> reports = compare_step(operation, comparison);
+        for (const LayerReport& report : reports) {
+            if (report.result.difference) {
+                result.difference = report.result.difference;
+                result.culprit_step = s;
+                break;
+            }
+        }
+        const OutcomeClass reference_class = outcome_class(reference.outcome.ending);
+        result.reference_accepted &= reference_class == OutcomeClass::succeeded;
+        result.subject_accepted &=
+            outcome_class(subject.outcome.ending) == OutcomeClass::succeeded;
+        merge(result.layers, std::move(reports));
+        if (reference_class != OutcomeClass::succeeded &&
+            reference_class != OutcomeClass::refused) {
+            break;
+        }
+    }
+    conclude(result);
+    return result;
+}
+
+std::map<std::string, std::string> Executor::image_digests(const Case& c) {
+    std::map<std::string, std::string> digests;
+    for (const ImageRecipe& image : c.images) {
+        const std::string name = file_name(image.id, image.format);
+        if (find_format(image.format)->built_in_process) {
+            digests[image.id] = digest_file(sandbox_.directory(build_side), name);
+            continue;
+        }
+        const NeutralTool neutral{tool_named(sandbox_, "reference"), scaled_limits(limits_, c)};
+        const Inspection look =
+            inspect(sandbox_, neutral, build_side,
+                    {InspectionKind::content, image.id, image.format, std::nullopt}, name);
+        if (const auto* found = std::get_if<ContentFinding>(&look.finding)) {
+            digests[image.id] = digest_content(found->content);
+        }
+    }
+    return digests;
+}
+
+}  // namespace difffuzz

@@ -1,0 +1,43 @@
+// One case to a verdict: images built once, cloned into twin workspaces, steps in lock step.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "campaign/execution/case_result.hpp"
+#include "campaign/execution/inspect.hpp"
+#include "campaign/execution/sandbox.hpp"
+
+namespace difffuzz {
+
+// The two roles of a run: names of tools of the sandbox.
+struct RolePair {
+    std::string subject = "subject";
+    std::string reference = "reference";
+};
+
+class Executor {
+public:
+    // `sandbox` outlives this. The neutral tool is the tool named "reference".
+    Executor(Sandbox& sandbox, const Limits& limits);
+
+    // Runs the case, which must have passed validate(). Does not throw for what tools do.
+    CaseResult run(const Case& c, const RolePair& roles);
+
+    // Input image id -> SHA-256 of what was built for the case that ran last: of the file where
+    // equal recipes give equal files on every machine, of the virtual content where the reference
+    // built it. Left out where it cannot be read.
+    std::map<std::string, std::string> image_digests(const Case& c);
+
+private:
+    CaseResult attempt(const Case& c, const Operation& operation, const RolePair& roles,
+                       const Limits& limits);
+
+    Sandbox& sandbox_;
+    Limits limits_;
+};
+
+// Limits of a case: file and disk sizes scaled to what its images may need.
+Limits scaled_limits(const Limits& base, const Case& c);
+
+}  // namespace difffuzz

@@ -1,0 +1,42 @@
+// Neutral looks into a workspace: by our own readers, else by the reference's qemu-img.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "campaign/execution/sandbox.hpp"
+#include "images/format.hpp"
+#include "oracles/observation.hpp"
+
+namespace difffuzz {
+
+// How the neutral tool is started: a tool of the sandbox, its environment and limits.
+struct NeutralTool {
+    SandboxTool qemu_img;
+    Limits limits;
+};
+
+// The neutral qemu-img in the directory where images are built (side 2).
+class SandboxNeutralTools : public NeutralTools {
+public:
+    SandboxNeutralTools(Sandbox& sandbox, const NeutralTool& tool);
+    Outcome qemu_img(const std::vector<std::string>& arguments) override;
+
+private:
+    Sandbox& sandbox_;
+    const NeutralTool& tool_;
+};
+
+// The first reference in the metadata of `name` (or of what it refers to inside the workspace, 16
+// deep) that leaves the workspace. Scanned before any tool of ours opens the image.
+std::optional<ForeignReference> find_escape(const std::string& directory, const std::string& name);
+
+// Looks at one image on one side. Never opens what escapes, is no regular file, or is missing.
+Inspection inspect(Sandbox& sandbox, const NeutralTool& tool, int side,
+                   const InspectionRequest& request, const std::string& file_name);
+
+// Reads the bytes of `sector` of an image on one side into its finding's samples.
+void sample_sector(Sandbox& sandbox, const NeutralTool& tool, int side, Inspection& inspection,
+                   const std::string& file_name, std::uint64_t sector);
+
+}  // namespace difffuzz

@@ -1,0 +1,17 @@
+// The one place that says how a tool's command is started inside the sandbox.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "campaign/execution/sandbox.hpp"
+
+namespace difffuzz {
+
+// `arguments` without argv[0]; that is "qemu-img" for every tool, so that no message differs by the
+// name a program was given. The command may write below the given sides' workspaces only.
+Command tool_command(const Sandbox& sandbox, const SandboxTool& tool, int side,
+                     const std::vector<int>& writable_sides,
+                     const std::vector<std::string>& arguments, const Limits& limits);
+
+}  // namespace difffuzz

@@ -1,0 +1,173 @@
+#include "campaign/tally.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace difffuzz {
+namespace {
+
+std::string percent(std::uint64_t part, std::uint64_t whole) {
+    const std::uint64_t tenths = whole == 0 ? 0 : part * 1000 / whole;
+    return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %";
+}
+
+bool ran_to_an_end(Terminal terminal) {
+    return terminal == Terminal::agreed || terminal == Terminal::diverged ||
+           terminal == Terminal::refused_by_both;
+}
+
+std::string plural(std::uint64_t number, const std::string& one) {
+    return std::to_string(number) + " " + one + (number == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string Bucket::directory() const { return "records/" + type + "-" + fingerprint; }
+
+void Tally::add(const CaseReport& report) {
+    const auto slot = static_cast<std::size_t>(report.terminal);
+    ++books_[slot];
+    if (report.operation.empty()) {
+        return;  // exhausted, outside shard, untested: nothing was drawn or run
+    }
+    OperationTally& operation = operations_[report.operation];
+    ++operation.books[slot];
+    const bool counts = report.compared && ran_to_an_end(report.terminal);
+    compared_ += counts ? 1 : 0;
+    operation.compared += counts ? 1 : 0;
+    if (ran_to_an_end(report.terminal)) {
+        if (report.intent == "valid") {
+            ++operation.valid;
+            operation.valid_accepted += report.reference_accepted ? 1 : 0;
+            if (!report.reference_accepted) {
+                ++not_accepted_[report.operation];
+            }
+        } else {
+            ++operation.refused;
+            operation.refused_refused += report.reference_accepted ? 0 : 1;
+        }
+    } else {
+        ++harness_reasons_[std::string(to_string(report.terminal)) +
+                           (report.reason.empty() ? "" : ": " + report.reason)];
+    }
+    for (const LayerVerdictReport& layer : report.layers) {
+        LayerTally& tally = layers_[layer.layer];
+        switch (layer.verdict) {
+            case LayerVerdict::agree:
+                ++tally.agreed;
+                break;
+            case LayerVerdict::diverge:
+                ++tally.diverged;
+                break;
+            case LayerVerdict::inconclusive:
+                ++tally.inconclusive[layer.reason];
+                break;
+            case LayerVerdict::not_applicable:
+                ++tally.not_applicable[layer.reason];
+                break;
+        }
+    }
+    if (report.timeouts.hang) {
+        hangs_.emplace_back(report.index, report.timeouts.subject > 0 ? "subject" : "reference");
+    }
+    if (report.terminal == Terminal::diverged) {
+        Bucket& bucket = buckets_[report.fingerprint];
+        if (bucket.cases == 0) {
+            bucket.type = report.type;
+            bucket.severity = report.severity;
+            bucket.symptom = report.symptom;
+            bucket.fingerprint = report.fingerprint;
+        }
+        ++bucket.cases;
+        if (bucket.kept.size() < kept_per_bucket) {
+            bucket.kept.push_back(report.index);
+        }
+    }
+}
+
+std::uint64_t Tally::total() const {
+    return std::accumulate(books_.begin(), books_.end(), std::uint64_t{0});
+}
+
+std::uint64_t Tally::new_buckets() const {
+    return static_cast<std::uint64_t>(
+        std::count_if(buckets_.begin(), buckets_.end(),
+                      [](const auto& item) { return item.second.severity != "reference"; }));
+}
+
+bool Tally::wants_record(const std::string& fingerprint) const {
+    const auto found = buckets_.find(fingerprint);
+    return found == buckets_.end() || found->second.kept.size() < kept_per_bucket;
+}
+
+bool Tally::opens_bucket(const CaseReport& report) const {
+    return report.terminal == Terminal::diverged && report.severity != "reference" &&
+           !buckets_.contains(report.fingerprint);
+}
+
+Verdict judge(const Tally& tally, const VerdictTerms& terms) {
+    const std::uint64_t inside = terms.iterations - tally.count(Terminal::outside_shard);
+    const std::uint64_t untested = tally.count(Terminal::untested);
+    const std::uint64_t inconclusive = tally.count(Terminal::inconclusive_external_timeout) +
+                                       tally.count(Terminal::inconclusive_limited);
+    Verdict verdict;
+    if (tally.total() != terms.iterations) {
+        verdict.reasons.push_back("the books do not balance: " + std::to_string(tally.total()) +
+                                  " outcomes for " + std::to_string(terms.iterations) + " cases");
+    }
+    if (terms.iterations == 0 || inside == 0) {
+        verdict.reasons.emplace_back("no case was to be run");
+    }
+    if (untested > 0 && !terms.stopped_at_max_new) {
+        verdict.reasons.push_back(plural(untested, "case") + " of " + std::to_string(inside) +
+                                  " were not run");
+    }
+    if (!terms.stopped_at_max_new && tally.compared() * 100 < inside * terms.min_compared) {
+        verdict.reasons.push_back("only " + percent(tally.compared(), inside) +
+                                  " of the cases were compared, less than --min-compared " +
+                                  std::to_string(terms.min_compared));
+    }
+    if (inconclusive * 100 > inside * terms.max_inconclusive) {
+        verdict.reasons.push_back(percent(inconclusive, inside) +
+                                  " of the cases were inconclusive, more than "
+                                  "--max-inconclusive " +
+                                  std::to_string(terms.max_inconclusive));
+    }
+    if (const std::uint64_t killed = tally.count(Terminal::harness_killed); killed > 0) {
+        verdict.reasons.push_back(plural(killed, "case") + " ended difffuzz's own worker twice");
+    }
+    const std::uint64_t divergences = tally.new_buckets();
+    const std::uint64_t reference_only = tally.buckets().size() - divergences;
+    std::string tail = "; " + percent(tally.compared(), inside) + " compared";
+    if (reference_only > 0) {
+        tail += "; " + plural(reference_only, "bucket") + " of the reference's own";
+    }
+    if (!tally.hangs().empty()) {
+        tail += "; " + plural(tally.hangs().size(), "suspected hang");
+    }
+    if (!terms.control_failures.empty()) {
+        verdict.reasons.insert(verdict.reasons.begin(), terms.control_failures.begin(),
+                               terms.control_failures.end());
+        verdict.exit = ExitCode::no_verdict;
+        verdict.line = "no verdict: " + terms.control_failures.front();
+    } else if (terms.interrupted) {
+        verdict.exit = ExitCode::interrupted;
+        verdict.line = "interrupted after " + std::to_string(terms.iterations - untested) +
+                       " of " + std::to_string(terms.iterations) +
+                       " cases; continue with --resume" + tail;
+    } else if (divergences > 0) {
+        verdict.exit = ExitCode::does_not_hold;
+        verdict.line = plural(divergences, "bucket") + " of new divergences" + tail;
+    } else if (!verdict.reasons.empty()) {
+        verdict.exit = ExitCode::no_verdict;
+        verdict.line = "no verdict: " + verdict.reasons.front() + tail;
+    } else {
+        verdict.exit = ExitCode::holds;
+        verdict.line = (terms.null_run ? "null run: the subject is the reference; no divergence"
+                                       : "clean: no divergence") +
+                       tail;
+    }
+    return verdict;
+}
+
+}  // namespace difffuzz

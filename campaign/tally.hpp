@@ -1,0 +1,112 @@
+// Sums over the committed cases of a campaign, and the verdict they give.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "campaign/workers/messages.hpp"
+#include "core/errors.hpp"
+
+namespace difffuzz {
+
+inline constexpr std::size_t terminal_count = static_cast<std::size_t>(Terminal::untested) + 1;
+
+// Cases per terminal outcome. They add up to the campaign's N, or there is no verdict.
+using Books = std::array<std::uint64_t, terminal_count>;
+
+struct OperationTally {
+    Books books{};
+    std::uint64_t compared = 0;
+    std::uint64_t valid = 0;             // cases with intent valid that ran to an end
+    std::uint64_t valid_accepted = 0;    // ... that the reference accepted
+    std::uint64_t refused = 0;           // cases with intent refused that ran to an end
+    std::uint64_t refused_refused = 0;   // ... that the reference refused
+};
+
+struct LayerTally {
+    std::uint64_t agreed = 0;
+    std::uint64_t diverged = 0;
+    std::map<std::string, std::uint64_t> inconclusive;    // reason -> cases
+    std::map<std::string, std::uint64_t> not_applicable;  // reason -> cases
+};
+
+// Divergences with one fingerprint.
+struct Bucket {
+    std::string type;
+    std::string severity;
+    nlohmann::json symptom;
+    std::uint64_t cases = 0;
+    std::vector<std::uint64_t> kept;  // indices with a full record, ascending
+    std::string directory() const;    // below the evidence, without the index
+    std::string fingerprint;
+};
+
+class Tally {
+public:
+    // Full records kept for each fingerprint: those of the lowest indices.
+    static constexpr std::size_t kept_per_bucket = 3;
+
+    // In index order.
+    void add(const CaseReport& report);
+
+    const Books& books() const { return books_; }
+    std::uint64_t count(Terminal terminal) const {
+        return books_[static_cast<std::size_t>(terminal)];
+    }
+    std::uint64_t total() const;
+    std::uint64_t compared() const { return compared_; }
+    const std::map<std::string, OperationTally>& operations() const { return operations_; }
+    // Keyed by layer name, in no particular order; summaries sort them.
+    const std::map<std::string, LayerTally>& layers() const { return layers_; }
+    // Fingerprint -> bucket.
+    const std::map<std::string, Bucket>& buckets() const { return buckets_; }
+    // Indices of suspected hangs, and which side.
+    const std::vector<std::pair<std::uint64_t, std::string>>& hangs() const { return hangs_; }
+    // Valid cases that the reference did not accept: operation and reason -> cases.
+    const std::map<std::string, std::uint64_t>& not_accepted() const { return not_accepted_; }
+    const std::map<std::string, std::uint64_t>& harness_reasons() const {
+        return harness_reasons_;
+    }
+
+    // Buckets whose severity is not `reference`: what makes a campaign's exit code 1.
+    std::uint64_t new_buckets() const;
+    bool wants_record(const std::string& fingerprint) const;
+    // Whether `add` of this report would open a new bucket.
+    bool opens_bucket(const CaseReport& report) const;
+
+private:
+    Books books_{};
+    std::uint64_t compared_ = 0;
+    std::map<std::string, OperationTally> operations_;
+    std::map<std::string, LayerTally> layers_;
+    std::map<std::string, Bucket> buckets_;
+    std::vector<std::pair<std::uint64_t, std::string>> hangs_;
+    std::map<std::string, std::uint64_t> not_accepted_;
+    std::map<std::string, std::uint64_t> harness_reasons_;
+};
+
+// What must hold for a clean run, beside the tally.
+struct VerdictTerms {
+    std::uint64_t iterations = 0;   // N
+    unsigned min_compared = 50;     // per cent of N less outside shard
+    unsigned max_inconclusive = 5;  // per cent of the same
+    bool null_run = false;          // subject and reference are the same tool
+    bool interrupted = false;
+    bool stopped_at_max_new = false;
+    std::vector<std::string> control_failures;  // sentences; any: no verdict
+};
+
+struct Verdict {
+    ExitCode exit = ExitCode::no_verdict;
+    std::string line;                  // one sentence
+    std::vector<std::string> reasons;  // why there is no verdict, when there is none
+};
+
+Verdict judge(const Tally& tally, const VerdictTerms& terms);
+
+}  // namespace difffuzz

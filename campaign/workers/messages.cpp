@@ -1,0 +1,236 @@
+#include "campaign/workers/messages.hpp"
+
+#include "core/cases/recipe_json.hpp"
+
+namespace difffuzz {
+namespace {
+
+using nlohmann::json;
+
+Limits limits_from_json(const json& value) {
+    Limits limits;
+    limits.time = std::chrono::milliseconds(value.at("time_ms").get<std::int64_t>());
+    limits.stream_bytes = value.at("stream_bytes");
+    limits.output_bytes = value.at("output_bytes");
+    limits.file_bytes = value.at("file_bytes");
+    limits.disk_bytes = value.at("disk_bytes");
+    limits.memory_bytes = value.at("memory_bytes");
+    limits.processes = value.at("processes");
+    return limits;
+}
+
+json sandbox_json(const SandboxOptions& options) {
+    json tools = json::array();
+    for (const ToolSource& tool : options.tools) {
+        tools.push_back({{"name", tool.name}, {"program", tool.program}});
+    }
+    return {{"tools", std::move(tools)},
+            {"exposed", options.exposed},
+            {"run_as",
+             {{"change", options.run_as.change},
+              {"uid", options.run_as.uid},
+              {"gid", options.run_as.gid}}},
+            {"disk_bytes", options.disk_bytes}};
+}
+
+SandboxOptions sandbox_from_json(const json& value) {
+    SandboxOptions options;
+    for (const json& tool : value.at("tools")) {
+        options.tools.push_back({tool.at("name"), tool.at("program")});
+    }
+    options.exposed = value.at("exposed").get<std::vector<std::string>>();
+    const json& run_as = value.at("run_as");
+    options.run_as = {run_as.at("change"), run_as.at("uid"), run_as.at("gid")};
+    options.disk_bytes = value.at("disk_bytes");
+    return options;
+}
+
+LayerVerdict parse_verdict(const std::string& name) {
+    for (const LayerVerdict verdict : {LayerVerdict::agree, LayerVerdict::diverge,
+                                       LayerVerdict::inconclusive, LayerVerdict::not_applicable}) {
+        if (to_string(verdict) == name) {
+            return verdict;
+        }
+    }
+    throw RecipeError("/layers", "holds an unknown verdict");
+}
+
+}  // namespace
+
+json to_json(const Limits& limits) {
+    return {{"time_ms", limits.time.count()},        {"stream_bytes", limits.stream_bytes},
+            {"output_bytes", limits.output_bytes},   {"file_bytes", limits.file_bytes},
+            {"disk_bytes", limits.disk_bytes},       {"memory_bytes", limits.memory_bytes},
+            {"processes", limits.processes}};
+}
+
+json to_json(const WorkerSetup& setup) {
+    return {{"sandbox", sandbox_json(setup.sandbox)},
+            {"limits", to_json(setup.limits)},
+            {"plan", to_json(setup.plan)},
+            {"seed", setup.seed},
+            {"subject_profile", setup.subject_profile},
+            {"reference_profile", setup.reference_profile}};
+}
+
+WorkerSetup setup_from_json(const json& value) {
+    return {sandbox_from_json(value.at("sandbox")),
+            limits_from_json(value.at("limits")),
+            plan_from_json(value.at("plan")),
+            value.at("seed"),
+            value.at("subject_profile"),
+            value.at("reference_profile")};
+}
+
+json to_json(const Containment& containment) {
+    return {{"pid_namespace", containment.pid_namespace},
+            {"landlock", containment.landlock},
+            {"landlock_abi", containment.landlock_abi},
+            {"memory_cgroup", containment.memory_cgroup},
+            {"no_new_privileges", containment.no_new_privileges},
+            {"unprivileged_user", containment.unprivileged_user}};
+}
+
+json to_json(const WorkerReady& ready) {
+    json tools = json::array();
+    for (const FoundTool& tool : ready.tools) {
+        tools.push_back({{"name", tool.name},
+                         {"files", tool.files},
+                         {"version_output", tool.version_output},
+                         {"help_output", tool.help_output},
+                         {"features", tool.features},
+                         {"failure", tool.failure}});
+    }
+    return {{"error", ready.error},
+            {"containment", to_json(ready.containment)},
+            {"tools", std::move(tools)}};
+}
+
+WorkerReady ready_from_json(const json& value) {
+    WorkerReady ready;
+    ready.error = value.at("error");
+    const json& containment = value.at("containment");
+    ready.containment = {containment.at("pid_namespace"), containment.at("landlock"),
+                         containment.at("landlock_abi"),  containment.at("memory_cgroup"),
+                         containment.at("no_new_privileges"),
+                         containment.at("unprivileged_user")};
+    for (const json& tool : value.at("tools")) {
+        ready.tools.push_back({tool.at("name"), tool.at("files"), tool.at("version_output"),
+                               tool.at("help_output"),
+                               tool.at("features").get<std::vector<std::string>>(),
+                               tool.at("failure")});
+    }
+    return ready;
+}
+
+json to_json(const Task& task) {
+    json value{{"index", task.index},
+               {"subject", task.roles.subject},
+               {"reference", task.roles.reference},
+               {"runs", task.runs},
+               {"saturated", task.saturated},
+               {"digests", task.digests},
+               {"stage", task.stage}};
+    if (task.recipe) {
+        value["recipe"] = to_json(*task.recipe);
+    }
+    return value;
+}
+
+Task task_from_json(const json& value) {
+    Task task;
+    task.index = value.at("index");
+    task.roles = {value.at("subject"), value.at("reference")};
+    task.runs = value.at("runs");
+    task.saturated = value.at("saturated").get<std::vector<std::string>>();
+    task.digests = value.at("digests");
+    task.stage = value.at("stage");
+    if (value.contains("recipe")) {
+        task.recipe = case_from_json(value.at("recipe"));
+    }
+    return task;
+}
+
+json to_json(const CaseReport& report) {
+    json layers = json::array();
+    for (const LayerVerdictReport& layer : report.layers) {
+        layers.push_back({layer.layer, to_string(layer.verdict), layer.reason});
+    }
+    json value{{"index", report.index},
+               {"operation", report.operation},
+               {"intent", report.intent},
+               {"terminal", to_string(report.terminal)},
+               {"compared", report.compared},
+               {"accepted", report.reference_accepted},
+               {"subject_accepted", report.subject_accepted},
+               {"layers", std::move(layers)}};
+    if (!report.rule.empty()) {
+        value["rule"] = report.rule;
+    }
+    if (!report.reason.empty()) {
+        value["reason"] = report.reason;
+    }
+    if (report.timeouts.subject + report.timeouts.reference > 0) {
+        value["timeouts"] = {{"subject", report.timeouts.subject},
+                             {"reference", report.timeouts.reference},
+                             {"hang", report.timeouts.hang}};
+    }
+    if (!report.type.empty()) {
+        value["type"] = report.type;
+        value["severity"] = report.severity;
+        value["fingerprint"] = report.fingerprint;
+        value["symptom"] = report.symptom;
+        value["staged"] = report.staged;
+    }
+    if (!report.image_digests.empty()) {
+        value["images"] = report.image_digests;
+    }
+    return value;
+}
+
+CaseReport report_from_json(const json& value) {
+    CaseReport report;
+    report.index = value.at("index");
+    report.operation = value.at("operation");
+    report.intent = value.at("intent");
+    report.terminal = parse_terminal(value.at("terminal").get<std::string>());
+    report.compared = value.at("compared");
+    report.reference_accepted = value.at("accepted");
+    report.subject_accepted = value.at("subject_accepted");
+    for (const json& layer : value.at("layers")) {
+        report.layers.push_back(
+            {layer.at(0), parse_verdict(layer.at(1).get<std::string>()), layer.at(2)});
+    }
+    report.rule = value.value("rule", "");
+    report.reason = value.value("reason", "");
+    if (value.contains("timeouts")) {
+        const json& timeouts = value.at("timeouts");
+        report.timeouts = {timeouts.at("subject"), timeouts.at("reference"), timeouts.at("hang")};
+    }
+    if (value.contains("type")) {
+        report.type = value.at("type");
+        report.severity = value.at("severity");
+        report.fingerprint = value.at("fingerprint");
+        report.symptom = value.at("symptom");
+        report.staged = value.at("staged");
+    }
+    if (value.contains("images")) {
+        report.image_digests = value.at("images").get<std::map<std::string, std::string>>();
+    }
+    return report;
+}
+
+json to_json(const WorkerUsage& usage) {
+    return {{"own_cpu_us", usage.own_cpu_us},
+            {"tools_cpu_us", usage.tools_cpu_us},
+            {"tools_wall_us", usage.tools_wall_us},
+            {"commands", usage.commands},
+            {"peak_memory_bytes", usage.peak_memory_bytes}};
+}
+
+WorkerUsage usage_from_json(const json& value) {
+    return {value.at("own_cpu_us"), value.at("tools_cpu_us"), value.at("tools_wall_us"),
+            value.at("commands"), value.at("peak_memory_bytes")};
+}
+
+}  // namespace difffuzz

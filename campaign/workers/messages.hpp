@@ -1,0 +1,119 @@
+// What difffuzz and its workers tell each other.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "campaign/execution/executor.hpp"
+#include "core/cases/plan.hpp"
+
+namespace difffuzz {
+
+// The first message to a worker, after the descriptor of the staging directory.
+struct WorkerSetup {
+    SandboxOptions sandbox;
+    Limits limits;
+    Plan plan;
+    std::uint64_t seed = 0;
+    std::string subject_profile;  // profiles' JSON text, for records; empty while they are made
+    std::string reference_profile;
+};
+
+// One tool as a worker found it.
+struct FoundTool {
+    std::string name;
+    std::vector<std::string> files;  // host paths
+    std::string version_output;
+    std::string help_output;
+    std::vector<std::string> features;  // of the plan's vocabulary, tried out
+    std::string failure;  // one sentence; empty when both commands ended by themselves
+};
+
+// Its answer: ready, or one sentence why not.
+struct WorkerReady {
+    std::string error;
+    Containment containment;
+    std::vector<FoundTool> tools;
+};
+
+// One case to run: drawn by the worker from `index`, or given as a recipe.
+struct Task {
+    std::uint64_t index = 0;
+    std::optional<Case> recipe;
+    RolePair roles;
+    // How often to run it at most while it times out.
+    unsigned runs = 1;
+    // Fingerprints that need no further full record.
+    std::vector<std::string> saturated;
+    // Whether the report is to hold the digests of the input images.
+    bool digests = false;
+    // Name of the directory below staging for a full record; empty: none is wanted.
+    std::string stage;
+};
+
+// A layer's verdict in short.
+struct LayerVerdictReport {
+    std::string layer;
+    LayerVerdict verdict = LayerVerdict::not_applicable;
+    std::string reason;
+    bool operator==(const LayerVerdictReport&) const = default;
+};
+
+struct TimeoutReport {
+    unsigned subject = 0;  // runs in which the subject timed out
+    unsigned reference = 0;
+    // One side timed out in every run, the other ended within a tenth of the limit in each.
+    bool hang = false;
+};
+
+// What became of one case. Also the journal's line for it.
+struct CaseReport {
+    std::uint64_t index = 0;
+    std::string operation;
+    std::string intent;
+    std::string rule;
+    Terminal terminal = Terminal::untested;
+    std::string reason;
+    bool compared = false;
+    bool reference_accepted = false;
+    bool subject_accepted = false;
+    std::vector<LayerVerdictReport> layers;
+    TimeoutReport timeouts;
+    // Set for a divergence:
+    std::string type;
+    std::string severity;
+    std::string fingerprint;
+    nlohmann::json symptom;  // null otherwise
+    bool staged = false;     // a full record lies in staging
+    std::map<std::string, std::string> image_digests;  // where the task asked for them
+};
+
+// What a worker used, in its answer to the last message.
+struct WorkerUsage {
+    std::uint64_t own_cpu_us = 0;
+    std::uint64_t tools_cpu_us = 0;
+    std::uint64_t tools_wall_us = 0;
+    std::uint64_t commands = 0;
+    std::uint64_t peak_memory_bytes = 0;
+};
+
+nlohmann::json to_json(const WorkerSetup& setup);
+WorkerSetup setup_from_json(const nlohmann::json& json);
+nlohmann::json to_json(const WorkerReady& ready);
+WorkerReady ready_from_json(const nlohmann::json& json);
+nlohmann::json to_json(const Task& task);
+Task task_from_json(const nlohmann::json& json);
+nlohmann::json to_json(const CaseReport& report);
+// Throws RecipeError or nlohmann::json::exception for what to_json did not write (a torn journal).
+CaseReport report_from_json(const nlohmann::json& json);
+nlohmann::json to_json(const WorkerUsage& usage);
+WorkerUsage usage_from_json(const nlohmann::json& json);
+nlohmann::json to_json(const Containment& containment);
+nlohmann::json to_json(const Limits& limits);
+
+}  // namespace difffuzz

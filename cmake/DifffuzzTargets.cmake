@@ -1,0 +1,30 @@
+# Functions that make the project's targets, so that a new source file needs no build edit.
+
+add_library(difffuzz_options INTERFACE)
+target_compile_options(difffuzz_options INTERFACE
+    -Wall -Wextra -Wpedantic -Werror -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
+    -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align -Wunused -Wduplicated-cond
+    -Wlogical-op -Wnull-dereference -Wimplicit-fallthrough)
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    target_compile_options(difffuzz_options INTERFACE
+        -Wno-unknown-warning-option)
+endif()
+target_include_directories(difffuzz_options INTERFACE ${CMAKE_SOURCE_DIR})
+if(DIFFFUZZ_SANITIZE)
+    target_compile_options(difffuzz_options INTERFACE
+        -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(difffuzz_options INTERFACE -fsanitize=address,undefined)
+endif()
+
+# difffuzz_library(NAME LINK ...): static library of every .cpp below NAME/.
+function(difffuzz_library name)
+    cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cpp)
+    if(sources)
+        add_library(difffuzz_${name} STATIC ${sources})
+        target_link_libraries(difffuzz_${name} PUBLIC difffuzz_options ${ARG_LINK})
+    else()
+        add_library(difffuzz_${name} INTERFACE)
+        target_link_libraries(difffuzz_${name} INTERFACE difffuzz_options ${ARG_LINK})
+    endif()
+endfunction()

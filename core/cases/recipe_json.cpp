@@ -1,0 +1,437 @@
+#include "core/cases/recipe_json.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "core/cases/base64.hpp"
+
+namespace difffuzz {
+namespace {
+
+using nlohmann::json;
+
+constexpr RecipeLimits limits;
+constexpr std::size_t name_bytes = 64;
+
+// ---- writing
+
+struct ScalarJson {
+    json operator()(const SizeValue& value) const {
+        return {{"size", value.bytes}, {"as", value.as}};
+    }
+    json operator()(const NumberValue& value) const { return value.value; }
+    json operator()(const WordValue& value) const { return value.text; }
+    json operator()(const LiteralValue& value) const { return {{"literal", value.text}}; }
+    json operator()(const BytesValue& value) const {
+        return {{"base64", base64_encode(value.bytes)}};
+    }
+    json operator()(const ImageValue& value) const { return {{"image", value.id}}; }
+    json operator()(const OptionList& list) const {
+        return {{"options", options_json(list.options)}};
+    }
+
+    static json options_json(const std::vector<FormatOption>& options) {
+        json array = json::array();
+        for (const FormatOption& option : options) {
+            array.push_back(
+                {{"name", option.name}, {"value", std::visit(ScalarJson{}, option.value)}});
+        }
+        return array;
+    }
+};
+
+struct FillJson {
+    json operator()(const ByteFill& fill) const { return {{"byte", fill.byte}}; }
+    json operator()(const RandomFill& fill) const { return {{"random", fill.seed}}; }
+    json operator()(const RepeatFill& fill) const {
+        return {{"repeat", fill.seed}, {"period", fill.period}};
+    }
+};
+
+std::string_view kind_name(WriteKind kind) {
+    switch (kind) {
+        case WriteKind::write:
+            return "write";
+        case WriteKind::compressed:
+            return "compressed";
+        case WriteKind::zero:
+            return "zero";
+    }
+    return "write";
+}
+
+json image_json(const ImageRecipe& image) {
+    json content = json::array();
+    for (const ContentWrite& write : image.content) {
+        json item{{"kind", kind_name(write.kind)},
+                  {"offset", write.offset},
+                  {"length", write.length}};
+        if (write.kind != WriteKind::zero) {
+            item["fill"] = std::visit(FillJson{}, write.fill);
+        }
+        content.push_back(std::move(item));
+    }
+    json result{{"id", image.id},
+                {"format", image.format},
+                {"size", image.size},
+                {"options", ScalarJson::options_json(image.options)},
+                {"content", std::move(content)}};
+    if (image.backing) {
+        result["backing"] = *image.backing;
+    }
+    return result;
+}
+
+json step_json(const Step& step) {
+    json arguments = json::array();
+    for (const Argument& argument : step.arguments) {
+        json item = json::object();
+        if (!argument.option.empty()) {
+            item["option"] = argument.option;
+        }
+        if (argument.value) {
+            item["value"] = std::visit(ScalarJson{}, *argument.value);
+        }
+        arguments.push_back(std::move(item));
+    }
+    json intent = "valid";
+    if (const auto* refused = std::get_if<RefusedIntent>(&step.intent)) {
+        intent = json{{"refused", refused->rule}};
+    }
+    return {{"actor", step.actor == Actor::tool ? "tool" : "neutral"},
+            {"operation", step.operation},
+            {"command", step.command},
+            {"intent", std::move(intent)},
+            {"arguments", std::move(arguments)}};
+}
+
+// ---- reading
+
+bool is_name_byte(char byte) {
+    return (byte >= 'a' && byte <= 'z') || (byte >= '0' && byte <= '9') || byte == '_';
+}
+
+// Ids become file names, so they are ours to the letter.
+std::string checked_id(const json& value, const std::string& pointer) {
+    const std::string id = checked_text(value, pointer, 16);
+    if (id.empty() || !(id[0] >= 'a' && id[0] <= 'z') ||
+        !std::all_of(id.begin(), id.end(), is_name_byte)) {
+        throw RecipeError(pointer, "must be an id: a small letter, then at most 15 of a-z, 0-9, _");
+    }
+    return id;
+}
+
+// A word of a vocabulary: operation, command, format, option of a format.
+std::string checked_name(const json& value, const std::string& pointer) {
+    const std::string name = checked_text(value, pointer, name_bytes);
+    if (name.empty() || name[0] == '-' ||
+        !std::all_of(name.begin(), name.end(), [](char byte) {
+            return is_name_byte(byte) || byte == '-' || byte == '.';
+        })) {
+        throw RecipeError(pointer, "must be a name of a-z, 0-9, '_', '-' and '.'");
+    }
+    return name;
+}
+
+// Text that reaches a command line: printable, and nothing that could lead out of the workspace.
+void require_harmless(const std::string& text, const std::string& pointer) {
+    const bool printable = std::all_of(text.begin(), text.end(),
+                                       [](char byte) { return byte >= 0x20 && byte < 0x7f; });
+    if (!printable) {
+        throw RecipeError(pointer, "holds bytes that are not printable ASCII; use base64");
+    }
+    if (text.find('/') != std::string::npos || text.find(':') != std::string::npos ||
+        text.find('{') != std::string::npos) {
+        throw RecipeError(pointer, "holds '/', ':' or '{': paths, protocols and json references "
+                                   "are not allowed in recipes");
+    }
+    if (text.find("driver") != std::string::npos || text.find("file.") != std::string::npos) {
+        throw RecipeError(pointer, "names a driver: image options are not allowed in recipes");
+    }
+}
+
+Scalar scalar_from(const json& value, const std::string& pointer) {
+    if (value.is_number_integer()) {
+        if (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX) {
+            throw RecipeError(pointer, "is a number beyond 64 bits with sign");
+        }
+        return NumberValue{value.get<std::int64_t>()};
+    }
+    if (value.is_string()) {
+        std::string text = checked_text(value, pointer, limits.text_bytes);
+        require_harmless(text, pointer);
+        return WordValue{std::move(text)};
+    }
+    ObjectFields fields(value, pointer);
+    Scalar result;
+    if (fields.optional("size") != nullptr) {
+        SizeValue size{fields.number("size", 0, UINT64_MAX), fields.text("as", name_bytes)};
+        require_harmless(size.as, fields.at("as"));
+        result = std::move(size);
+    } else if (fields.optional("literal") != nullptr) {
+        LiteralValue literal{fields.text("literal", limits.text_bytes)};
+        require_harmless(literal.text, fields.at("literal"));
+        result = std::move(literal);
+    } else if (fields.optional("base64") != nullptr) {
+        const auto bytes = base64_decode(fields.text("base64", limits.text_bytes * 2));
+        if (!bytes) {
+            throw RecipeError(fields.at("base64"), "is not base64");
+        }
+        if (bytes->find('\0') != std::string::npos || bytes->find('/') != std::string::npos ||
+            bytes->find(':') != std::string::npos || bytes->find('{') != std::string::npos) {
+            throw RecipeError(fields.at("base64"), "decodes to text with NUL, '/', ':' or '{'");
+        }
+        result = BytesValue{*bytes};
+    } else if (const json* image = fields.optional("image"); image != nullptr) {
+        result = ImageValue{checked_id(*image, fields.at("image"))};
+    } else {
+        throw RecipeError(pointer, "must be a string, a number, or an object with size, literal, "
+                                   "base64, image or options");
+    }
+    fields.finish();
+    return result;
+}
+
+std::vector<FormatOption> options_from(const json& array, const std::string& pointer) {
+    if (!array.is_array() || array.size() > limits.options) {
+        throw RecipeError(pointer, "must be an array of at most " +
+                                       std::to_string(limits.options) + " options");
+    }
+    std::vector<FormatOption> options;
+    for (const json& item : array) {
+        ObjectFields fields(item, pointer + "/" + std::to_string(options.size()));
+        FormatOption option{checked_name(fields.required("name"), fields.at("name")),
+                            scalar_from(fields.required("value"), fields.at("value"))};
+        fields.finish();
+        options.push_back(std::move(option));
+    }
+    return options;
+}
+
+Value value_from(const json& value, const std::string& pointer) {
+    if (value.is_object() && value.contains("options")) {
+        ObjectFields fields(value, pointer);
+        OptionList list{options_from(fields.required("options"), fields.at("options"))};
+        fields.finish();
+        return list;
+    }
+    return to_value(scalar_from(value, pointer));
+}
+
+Fill fill_from(const json& value, const std::string& pointer) {
+    ObjectFields fields(value, pointer);
+    Fill fill;
+    if (fields.optional("byte") != nullptr) {
+        fill = ByteFill{static_cast<std::uint8_t>(fields.number("byte", 0, 255))};
+    } else if (fields.optional("random") != nullptr) {
+        fill = RandomFill{fields.number("random", 0, UINT64_MAX)};
+    } else {
+        fill = RepeatFill{fields.number("repeat", 0, UINT64_MAX),
+                          static_cast<std::uint32_t>(fields.number("period", 1, 4096))};
+    }
+    fields.finish();
+    return fill;
+}
+
+ContentWrite write_from(const json& value, const std::string& pointer) {
+    ObjectFields fields(value, pointer);
+    ContentWrite write;
+    const std::string kind = fields.text("kind", name_bytes);
+    if (kind == "write") {
+        write.kind = WriteKind::write;
+    } else if (kind == "compressed") {
+        write.kind = WriteKind::compressed;
+    } else if (kind == "zero") {
+        write.kind = WriteKind::zero;
+    } else {
+        throw RecipeError(fields.at("kind"), "must be write, compressed or zero");
+    }
+    write.offset = fields.number("offset", 0, limits.image_size);
+    write.length = fields.number("length", 1, limits.image_size);
+    if (write.kind != WriteKind::zero) {
+        write.fill = fill_from(fields.required("fill"), fields.at("fill"));
+    }
+    fields.finish();
+    return write;
+}
+
+ImageRecipe image_from(const json& value, const std::string& pointer) {
+    ObjectFields fields(value, pointer);
+    ImageRecipe image;
+    image.id = checked_id(fields.required("id"), fields.at("id"));
+    image.format = checked_name(fields.required("format"), fields.at("format"));
+    image.size = fields.number("size", 0, limits.image_size);
+    image.options = options_from(fields.required("options"), fields.at("options"));
+    if (const json* backing = fields.optional("backing")) {
+        image.backing = checked_id(*backing, fields.at("backing"));
+    }
+    for (const json& item : fields.array("content", limits.writes)) {
+        image.content.push_back(write_from(
+            item, fields.at("content") + "/" + std::to_string(image.content.size())));
+    }
+    fields.finish();
+    return image;
+}
+
+Intent intent_from(const json& value, const std::string& pointer) {
+    if (value.is_string()) {
+        if (value.get_ref<const std::string&>() != "valid") {
+            throw RecipeError(pointer, "must be \"valid\" or {\"refused\": rule}");
+        }
+        return ValidIntent{};
+    }
+    ObjectFields fields(value, pointer);
+    RefusedIntent intent{checked_name(fields.required("refused"), fields.at("refused"))};
+    fields.finish();
+    return intent;
+}
+
+Argument argument_from(const json& value, const std::string& pointer) {
+    ObjectFields fields(value, pointer);
+    Argument argument;
+    if (fields.optional("option") != nullptr) {
+        argument.option = fields.text("option", name_bytes);
+        if (argument.option.size() < 2 || argument.option[0] != '-' ||
+            !std::all_of(argument.option.begin(), argument.option.end(), [](char byte) {
+                return is_name_byte(byte) || (byte >= 'A' && byte <= 'Z') || byte == '-';
+            })) {
+            throw RecipeError(fields.at("option"), "must be an option such as -f or --output");
+        }
+    }
+    if (const json* inner = fields.optional("value")) {
+        argument.value = value_from(*inner, fields.at("value"));
+    } else if (argument.option.empty()) {
+        throw RecipeError(pointer, "needs an option, a value, or both");
+    }
+    fields.finish();
+    return argument;
+}
+
+Step step_from(const json& value, const std::string& pointer) {
+    ObjectFields fields(value, pointer);
+    Step step;
+    const std::string actor = fields.text("actor", name_bytes);
+    if (actor != "tool" && actor != "neutral") {
+        throw RecipeError(fields.at("actor"), "must be tool or neutral");
+    }
+    step.actor = actor == "tool" ? Actor::tool : Actor::neutral;
+    step.operation = checked_name(fields.required("operation"), fields.at("operation"));
+    step.command = checked_name(fields.required("command"), fields.at("command"));
+    step.intent = intent_from(fields.required("intent"), fields.at("intent"));
+    for (const json& item : fields.array("arguments", limits.arguments)) {
+        step.arguments.push_back(argument_from(
+            item, fields.at("arguments") + "/" + std::to_string(step.arguments.size())));
+    }
+    fields.finish();
+    return step;
+}
+
+// ---- what holds between the parts
+
+void require_image(const Case& c, const ImageValue* image, const std::string& pointer) {
+    if (image != nullptr && format_of(c, image->id).empty()) {
+        throw RecipeError(pointer, "names the image '" + image->id + "', which the case lacks");
+    }
+}
+
+void require_references(const Case& c) {
+    std::set<std::string> ids;
+    std::uint64_t data = 0;
+    for (std::size_t i = 0; i < c.images.size(); ++i) {
+        const ImageRecipe& image = c.images[i];
+        const std::string pointer = "/images/" + std::to_string(i);
+        if (image.backing && !ids.contains(*image.backing)) {
+            throw RecipeError(pointer + "/backing", "must name an earlier image");
+        }
+        if (!ids.insert(image.id).second) {
+            throw RecipeError(pointer + "/id", "is used twice");
+        }
+        for (const ContentWrite& write : image.content) {
+            data += write.kind == WriteKind::zero ? 0 : write.length;
+            if (data > limits.content_bytes) {
+                throw RecipeError(pointer + "/content",
+                                  "brings the data of all images above " +
+                                      std::to_string(limits.content_bytes) + " bytes");
+            }
+        }
+    }
+    for (std::size_t i = 0; i < c.outputs.size(); ++i) {
+        if (!ids.insert(c.outputs[i].id).second) {
+            throw RecipeError("/outputs/" + std::to_string(i) + "/id", "is used twice");
+        }
+    }
+    for (std::size_t s = 0; s < c.steps.size(); ++s) {
+        for (std::size_t a = 0; a < c.steps[s].arguments.size(); ++a) {
+            const auto& value = c.steps[s].arguments[a].value;
+            if (!value) {
+                continue;
+            }
+            const std::string pointer = "/steps/" + std::to_string(s) + "/arguments/" +
+                                        std::to_string(a) + "/value";
+            require_image(c, std::get_if<ImageValue>(&*value), pointer);
+            if (const auto* list = std::get_if<OptionList>(&*value)) {
+                for (const FormatOption& option : list->options) {
+                    require_image(c, std::get_if<ImageValue>(&option.value), pointer);
+                }
+            }
+        }
+    }
+}
+
+}  // namespace
+
+json to_json(const Case& c) {
+    json images = json::array();
+    for (const ImageRecipe& image : c.images) {
+        images.push_back(image_json(image));
+    }
+    json outputs = json::array();
+    for (const OutputImage& output : c.outputs) {
+        outputs.push_back({{"id", output.id}, {"format", output.format}});
+    }
+    json steps = json::array();
+    for (const Step& step : c.steps) {
+        steps.push_back(step_json(step));
+    }
+    return {{"schema", recipe_schema},
+            {"operation", c.operation},
+            {"images", std::move(images)},
+            {"outputs", std::move(outputs)},
+            {"steps", std::move(steps)}};
+}
+
+Case case_from_json(const json& value) {
+    ObjectFields fields(value, "");
+    if (fields.text("schema", name_bytes) != recipe_schema) {
+        throw RecipeError("/schema", "must be '" + std::string(recipe_schema) + "'");
+    }
+    Case c;
+    c.operation = checked_name(fields.required("operation"), "/operation");
+    for (const json& item : fields.array("images", limits.images)) {
+        c.images.push_back(image_from(item, "/images/" + std::to_string(c.images.size())));
+    }
+    for (const json& item : fields.array("outputs", limits.outputs)) {
+        ObjectFields output(item, "/outputs/" + std::to_string(c.outputs.size()));
+        c.outputs.push_back({checked_id(output.required("id"), output.at("id")),
+                             checked_name(output.required("format"), output.at("format"))});
+        output.finish();
+    }
+    for (const json& item : fields.array("steps", limits.steps)) {
+        c.steps.push_back(step_from(item, "/steps/" + std::to_string(c.steps.size())));
+    }
+    fields.finish();
+    if (c.steps.empty()) {
+        throw RecipeError("/steps", "must hold at least one step");
+    }
+    require_references(c);
+    return c;
+}
+
+Case case_from_text(std::string_view text) {
+    return case_from_json(parse_bounded(text, limits.file_bytes));
+}
+
+}  // namespace difffuzz

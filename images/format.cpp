@@ -1,0 +1,69 @@
+#include "images/format.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "images/image_error.hpp"
+#include "images/qcow2.hpp"
+#include "images/raw.hpp"
+#include "images/recipe_rules.hpp"
+#include "images/vmdk.hpp"
+#include "images/vpc.hpp"
+
+namespace difffuzz {
+namespace {
+
+void require_sound(const Case& c, std::vector<ImageRecipe>::const_iterator image) {
+    const auto fail = [&](const std::string& what) {
+        throw ImageError(fmt::format("image {}: {}", image->id, what));
+    };
+    const Format* format = find_format(image->format);
+    if (format == nullptr) {
+        fail(fmt::format("unknown format '{}'", image->format));
+    }
+    if (const std::string broken = format->validate(*image); !broken.empty()) {
+        throw ImageError(broken);
+    }
+    const auto earlier = [&](const std::string& id) {
+        return std::find_if(c.images.begin(), image,
+                            [&](const ImageRecipe& other) { return other.id == id; }) != image;
+    };
+    if (earlier(image->id)) {
+        fail("the case has two images of this name");
+    }
+    if (image->backing && !earlier(*image->backing)) {
+        fail(fmt::format("its backing image '{}' is not an earlier image of the case",
+                         *image->backing));
+    }
+}
+
+}  // namespace
+
+const std::vector<Format>& formats() {
+    static const std::vector<Format> table{raw_format(), qcow2_format(), vmdk_format(),
+                                           vpc_format()};
+    return table;
+}
+
+const Format* find_format(std::string_view name) {
+    const auto found = std::ranges::find(formats(), name, &Format::name);
+    return found == formats().end() ? nullptr : &*found;
+}
+
+bool stays_inside(const ForeignReference& reference) {
+    // A colon ends a protocol's name ("nbd:", "json:"); a backslash separates for readers that come
+    // from Windows.
+    const std::string_view name = reference.name;
+    return !name.empty() && name.size() <= 255 && name != "." && name != ".." &&
+           name.find_first_of(std::string_view("/\\:\0", 4)) == std::string_view::npos;
+}
+
+void build_images(const Case& c, const std::string& directory, NeutralTools& tools) {
+    for (auto image = c.images.begin(); image != c.images.end(); ++image) {
+        require_sound(c, image);
+        find_format(image->format)->build(c, *image, directory, tools);
+    }
+}
+
+}  // namespace difffuzz

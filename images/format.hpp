@@ -1,0 +1,73 @@
+// Image formats: one file per format, one table.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/cases/case.hpp"
+#include "core/tools/command.hpp"
+#include "images/content_source.hpp"
+
+namespace difffuzz {
+
+// Runs the neutral qemu-img (the reference's) in the directory where images are built. Implemented
+// by campaign/execution; a test may implement it with its own process starter.
+class NeutralTools {
+public:
+    virtual ~NeutralTools() = default;
+    // `arguments` without argv[0]; relative file names.
+    virtual Outcome qemu_img(const std::vector<std::string>& arguments) = 0;
+};
+
+// A file name (or protocol name) found in an image's metadata.
+struct ForeignReference {
+    std::string kind;  // "backing", "data-file", "extent", "parent"
+    std::string name;  // bytes as found, not trusted
+};
+
+struct Format {
+    std::string_view name;
+    // Whether images of it can hold another image as backing file, and compressed clusters.
+    bool backing = false;
+    bool compression = false;
+    // Virtual size that a recipe of this format has once built, bytes (rounded up where the format
+    // cannot hold every size). Pure; pinned against real binaries by tests.
+    std::uint64_t (*actual_size)(const ImageRecipe& recipe);
+    // Everything wrong with the recipe as input to `build`, one sentence; empty if fine. Pure.
+    std::string (*validate)(const ImageRecipe& recipe);
+    // Makes the file `directory`/file_name(recipe). Equal recipes give byte-equal files. Throws
+    // ImageError. Images built in-process leave `tools` alone.
+    void (*build)(const Case& c, const ImageRecipe& recipe, const std::string& directory,
+                  NeutralTools& tools);
+    bool built_in_process = false;
+    // Opens a file for reading its virtual content in-process, or null when the format has no
+    // reader: then it is converted to raw by the neutral qemu-img first. `directory` is where its
+    // backing files lie; a chain is followed only to plain names in the same directory, with the
+    // formats recorded in the header. Throws ImageError. Bounded in memory and time for any input.
+    std::unique_ptr<ContentSource> (*open)(const std::string& directory, const std::string& name);
+    // File names and protocols in the file's metadata that a tool opening it would follow. Bounded;
+    // unreadable metadata gives what was found so far.
+    std::vector<ForeignReference> (*references)(const std::string& directory,
+                                                const std::string& name);
+    // Physical unit, bytes, in which the image allocates (qcow2 cluster, vmdk grain, vpc block; 0
+    // where it has none); for describing where a difference lies.
+    std::uint64_t (*cluster_bytes)(const ImageRecipe& recipe);
+};
+
+// All formats, in a fixed order.
+const std::vector<Format>& formats();
+// Null when unknown.
+const Format* find_format(std::string_view name);
+
+// True when `reference` stays inside the workspace: a plain file name without separator, protocol,
+// or "json:" prefix.
+bool stays_inside(const ForeignReference& reference);
+
+// Builds all images of a case, in order, in `directory`. Throws ImageError.
+void build_images(const Case& c, const std::string& directory, NeutralTools& tools);
+
+}  // namespace difffuzz

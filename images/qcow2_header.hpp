@@ -1,0 +1,47 @@
+// The header cluster of a qcow2 image, both ways.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "images/file.hpp"
+#include "images/qcow2_layout.hpp"
+
+namespace difffuzz::qcow2 {
+
+// Members as on disk; offsets and sizes in bytes.
+struct Header {
+    std::uint32_t version = 3;
+    unsigned cluster_bits = 16;
+    std::uint64_t size = 0;
+    std::uint32_t encryption = 0;
+    std::uint32_t l1_entries = 0;
+    std::uint64_t l1_offset = 0;
+    std::uint64_t refcount_table_offset = 0;
+    std::uint32_t refcount_table_clusters = 0;
+    std::uint64_t incompatible = 0;
+    std::uint64_t compatible = 0;
+    Compression compression = Compression::zlib;
+    std::string backing_name;    // empty: no backing file
+    std::string backing_format;  // empty: not recorded
+    std::string data_file;       // empty: not recorded
+
+    std::uint64_t cluster_bytes() const { return std::uint64_t{1} << cluster_bits; }
+    bool extended_l2() const { return (incompatible & incompatible_extended_l2) != 0; }
+    unsigned l2_entry_bytes() const { return extended_l2() ? 16 : 8; }
+    // Entries of one L2 table, and the bytes of the guest that it covers.
+    std::uint64_t l2_entries() const { return cluster_bytes() / l2_entry_bytes(); }
+    std::uint64_t l2_covers() const { return l2_entries() << cluster_bits; }
+};
+
+// Reads it from any file. Throws ImageError unless magic, version, cluster size, name lengths and
+// extensions are those of a qcow2 image; the rest is not judged. With `found`, whatever names were
+// read before that are in there.
+Header read_header(const File& file, Header* found = nullptr);
+
+// A version 3 header with its extensions and the backing file's name, as they begin the first
+// cluster, which they must fit in. A table of feature names is added where there is room for it.
+std::vector<std::byte> encode_header(const Header& header);
+
+}  // namespace difffuzz::qcow2

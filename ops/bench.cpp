@@ -1,0 +1,103 @@
+#include "ops/bench.hpp"
+
+#include <algorithm>
+#include <variant>
+
+#include "images/format.hpp"
+#include "ops/shared.hpp"
+#include "pickers/bench.hpp"
+
+namespace difffuzz {
+namespace {
+
+// The plan of a run that every tool should carry out; nothing for a refused one.
+std::optional<BenchPlan> plan_of(const Case& c) {
+    return std::holds_alternative<ValidIntent>(c.steps.back().intent) ? bench_plan_of(c)
+                                                                      : std::nullopt;
+}
+
+const ImageRecipe& image_of(const Case& c) { return c.images.back(); }
+
+bool writes(const Case& c) {
+    const auto plan = plan_of(c);
+    return plan && plan->write;
+}
+
+// What the requests write, as runs that neither overlap nor touch: the schedule of a valid plan
+// ascends, and every request carries the same byte.
+std::vector<ContentWrite> written(const BenchPlan& plan) {
+    std::vector<ContentWrite> runs;
+    for (const std::uint64_t offset : OffsetSchedule(plan, WrapRule::modulo_size)) {
+        if (!runs.empty() && offset <= runs.back().offset + runs.back().length) {
+            runs.back().length = offset + plan.bufsize - runs.back().offset;
+        } else {
+            runs.push_back({WriteKind::write, offset, plan.bufsize, ByteFill{plan.pattern}});
+        }
+    }
+    return runs;
+}
+
+Cost cost(const Case& c) {
+    Cost cost = images_cost(c);
+    if (const auto plan = plan_of(c)) {
+        const std::uint64_t transfer = plan->count * plan->bufsize;
+        cost.bytes_written += transfer;
+        cost.requests += plan->count;
+        const ImageRecipe& image = image_of(c);
+        if (const std::uint64_t cluster = find_format(image.format)->cluster_bytes(image)) {
+            cost.metadata_clusters += transfer / cluster + 2 * plan->count;
+        }
+    }
+    return cost;
+}
+
+std::vector<InspectionRequest> inspections(const Case& c, std::size_t) {
+    if (!writes(c)) {
+        return {};
+    }
+    const ImageRecipe& image = image_of(c);
+    const BenchPlan plan = *plan_of(c);
+    return output_inspections(image.id, image.format,
+                              {image.id, plan.image_size, written(plan), {}});
+}
+
+std::vector<std::string> may_change(const Case& c, std::size_t) {
+    return writes(c) ? std::vector{image_of(c).id} : std::vector<std::string>{};
+}
+
+// raw has no clusters to allocate, and requests that overlap carry the same byte. In qcow2 the order
+// in which parallel requests allocate is free.
+bool bytes_stable(const Case& c, std::size_t) {
+    return writes(c) && (image_of(c).format == "raw" || plan_of(c)->depth == 1);
+}
+
+std::vector<LayerUse> bench_layers() {
+    std::vector<LayerUse> uses = writing_layers();
+    for (LayerUse& use : uses) {
+        if (use.id == LayerId::content || use.id == LayerId::bytes) {
+            use.name = "write";
+        }
+    }
+    return uses;
+}
+
+}  // namespace
+
+const Operation& bench_operation() {
+    static const Operation operation{
+        .name = "bench",
+        .summary = "timed reads or writes of a linear run of requests",
+        .weight = 15,
+        .picker = &bench_picker(),
+        .cost = cost,
+        .inspections = inspections,
+        .may_change = may_change,
+        .bytes_stable = bytes_stable,
+        .layers = bench_layers(),
+        .text_normalisers = {&elapsed_time_text()},
+        .json_normalisers = {},
+    };
+    return operation;
+}
+
+}  // namespace difffuzz

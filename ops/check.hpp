@@ -1,0 +1,10 @@
+#pragma once
+
+#include "ops/operation.hpp"
+
+namespace difffuzz {
+
+// `check`: whether an image is sound.
+const Operation& check_operation();
+
+}  // namespace difffuzz

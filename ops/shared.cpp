@@ -1,0 +1,57 @@
+#include "ops/shared.hpp"
+
+#include "images/format.hpp"
+
+namespace difffuzz {
+
+Cost images_cost(const Case& c) {
+    Cost cost;
+    for (const ImageRecipe& image : c.images) {
+        const Format* format = find_format(image.format);
+        for (const ContentWrite& write : image.content) {
+            cost.bytes_written += write.kind == WriteKind::zero ? 0 : write.length;
+            ++cost.requests;
+        }
+        if (format == nullptr) {
+            continue;
+        }
+        if (const std::uint64_t cluster = format->cluster_bytes(image); cluster != 0) {
+            cost.metadata_clusters += image.size / cluster / (cluster / 8) + 8;
+        }
+        if (!format->built_in_process) {
+            cost.bytes_written += image.size;
+        }
+    }
+    return cost;
+}
+
+std::vector<InspectionRequest> output_inspections(const std::string& id, const std::string& format,
+                                                  ContentExpectation expected) {
+    std::vector<InspectionRequest> requests{
+        {InspectionKind::content, id, format, std::move(expected)}};
+    if (format == "qcow2" || format == "vmdk") {
+        requests.push_back({InspectionKind::check, id, format, std::nullopt});
+    }
+    return requests;
+}
+
+std::vector<InspectionRequest> no_inspections(const Case&, std::size_t) { return {}; }
+std::vector<std::string> changes_nothing(const Case&, std::size_t) { return {}; }
+bool never_bytes_stable(const Case&, std::size_t) { return false; }
+
+std::vector<LayerUse> reading_layers() {
+    return {{LayerId::setup, {}}, {LayerId::spawn, {}},  {LayerId::timeout, {}},
+            {LayerId::crash, {}}, {LayerId::exit, {}},   {LayerId::code, {}},
+            {LayerId::header, {}}, {LayerId::error, {}}, {LayerId::json, {}},
+            {LayerId::text, {}},  {LayerId::inputs, {}}, {LayerId::files, {}}};
+}
+
+std::vector<LayerUse> writing_layers() {
+    std::vector<LayerUse> layers = reading_layers();
+    layers.push_back({LayerId::content, {}});
+    layers.push_back({LayerId::check, {}});
+    layers.push_back({LayerId::bytes, {}});
+    return layers;
+}
+
+}  // namespace difffuzz

@@ -1,0 +1,29 @@
+// The table of operations: one row each, nothing else here.
+#include "ops/bench.hpp"
+#include "ops/check.hpp"
+#include "ops/compare.hpp"
+#include "ops/convert.hpp"
+#include "ops/create.hpp"
+#include "ops/info.hpp"
+#include "ops/map.hpp"
+#include "ops/measure.hpp"
+#include "ops/operation.hpp"
+
+namespace difffuzz {
+
+const std::vector<const Operation*>& operations() {
+    static const std::vector<const Operation*> table{
+        &info_operation(),
+        &check_operation(),
+        &convert_operation(),
+        &convert_compressed_operation(),
+        &compare_operation(),
+        &create_operation(),
+        &map_operation(),
+        &measure_operation(),
+        &bench_operation(),
+    };
+    return table;
+}
+
+}  // namespace difffuzz

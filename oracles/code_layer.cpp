@@ -1,0 +1,31 @@
+#include "oracles/comparing.hpp"
+#include "oracles/layer_functions.hpp"
+
+namespace difffuzz {
+
+LayerResult compare_code(const Comparison& comparison) {
+    const auto sides = sides_of(comparison);
+    if (!sides) {
+        return LayerResult::not_applicable(std::string(reason::step_not_run));
+    }
+    if (!sides->ended_alike()) {
+        return LayerResult::not_applicable(std::string(reason::classes_differ));
+    }
+    const int subject = std::get<Exited>(sides->subject.outcome.ending).code;
+    const int reference = std::get<Exited>(sides->reference.outcome.ending).code;
+    if (subject == reference) {
+        return LayerResult::agree();
+    }
+    Difference difference =
+        start_difference(comparison, *sides, LayerId::code, Direction::differ, Severity::detail);
+    difference.symptom.field = "code";
+    difference.symptom.subject_message =
+        template_of(comparison, core_message(comparison, sides->subject));
+    difference.symptom.reference_message =
+        template_of(comparison, core_message(comparison, sides->reference));
+    difference.details["subject"] = subject;
+    difference.details["reference"] = reference;
+    return LayerResult::diverge(std::move(difference));
+}
+
+}  // namespace difffuzz

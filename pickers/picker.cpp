@@ -1,0 +1,157 @@
+#include "pickers/picker.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "images/format.hpp"
+
+namespace difffuzz {
+namespace {
+
+bool kind_fits(const std::optional<Value>& value, const OptionSpec& spec) {
+    if (!value) {
+        return spec.kind == ValueKind::none;
+    }
+    switch (spec.kind) {
+        case ValueKind::none:
+            return false;
+        case ValueKind::size:
+            return std::holds_alternative<SizeValue>(*value);
+        case ValueKind::number:
+            return std::holds_alternative<NumberValue>(*value);
+        case ValueKind::image:
+            return std::holds_alternative<ImageValue>(*value);
+        case ValueKind::options:
+            return std::holds_alternative<OptionList>(*value);
+        case ValueKind::word: {
+            const auto* word = std::get_if<WordValue>(&*value);
+            return word != nullptr &&
+                   (spec.words.empty() ||
+                    std::find(spec.words.begin(), spec.words.end(), word->text) !=
+                        spec.words.end());
+        }
+        case ValueKind::any:
+            return true;
+    }
+    return false;
+}
+
+void check_arguments(const Picker& picker, const Step& step, bool refused,
+                     std::vector<Violation>& violations) {
+    if (step.operation != picker.operation || step.command != picker.command) {
+        violations.push_back({"envelope", "step is not of this operation"});
+    }
+    for (const Argument& argument : step.arguments) {
+        const auto spec =
+            std::find_if(picker.options.begin(), picker.options.end(),
+                         [&](const OptionSpec& s) { return s.option == argument.option; });
+        if (spec == picker.options.end()) {
+            violations.push_back({"envelope", "option '" + argument.option + "' is not known"});
+            continue;
+        }
+        // A refused step may carry one value that is not of its option's type: a literal.
+        const bool literal =
+            argument.value && std::holds_alternative<LiteralValue>(*argument.value);
+        if (!kind_fits(argument.value, *spec) && !(refused && literal)) {
+            violations.push_back(
+                {"envelope", "option '" + argument.option + "' has a value of another type"});
+        }
+    }
+    for (const OptionSpec& spec : picker.options) {
+        const auto count = std::count_if(
+            step.arguments.begin(), step.arguments.end(),
+            [&](const Argument& argument) { return argument.option == spec.option; });
+        if (!refused && (count < static_cast<std::ptrdiff_t>(spec.min_count) ||
+                         count > static_cast<std::ptrdiff_t>(spec.max_count))) {
+            violations.push_back({"envelope", "option '" + std::string(spec.option) + "' is given " +
+                                                  std::to_string(count) + " times"});
+        }
+    }
+}
+
+void check_images(const Case& c, std::vector<Violation>& violations) {
+    std::set<std::string> ids;
+    for (const ImageRecipe& image : c.images) {
+        const Format* format = find_format(image.format);
+        if (format == nullptr) {
+            violations.push_back({"envelope", "image format '" + image.format + "' is not known"});
+            continue;
+        }
+        if (image.backing && !ids.contains(*image.backing)) {
+            violations.push_back({"envelope", "backing image '" + *image.backing +
+                                                  "' is not an earlier image"});
+        } else if (const std::string wrong = format->validate(image); !wrong.empty()) {
+            violations.push_back({"envelope", "image '" + image.id + "': " + wrong});
+        }
+        if (!ids.insert(image.id).second) {
+            violations.push_back({"envelope", "image id '" + image.id + "' is used twice"});
+        }
+    }
+    for (const OutputImage& output : c.outputs) {
+        if (!ids.insert(output.id).second) {
+            violations.push_back({"envelope", "output id '" + output.id + "' is used twice"});
+        }
+    }
+}
+
+}  // namespace
+
+Case pick_case(const Picker& picker, const PickContext& context) {
+    Case c = picker.draw_valid(context);
+    if (!context.draws.chance("intent.refused", context.plan.refused_percent)) {
+        return c;
+    }
+    std::vector<std::string_view> names;
+    for (const Rule& rule : picker.rules) {
+        if (rule.enforced && (rule.applicable == nullptr || rule.applicable(c))) {
+            names.push_back(rule.name);
+        }
+    }
+    if (names.empty()) {
+        return c;
+    }
+    const std::string_view chosen =
+        context.draws.pick("intent.rule", std::span<const std::string_view>(names));
+    const auto rule = std::find_if(picker.rules.begin(), picker.rules.end(),
+                                   [&](const Rule& r) { return r.name == chosen; });
+    rule->break_it(c, context.draws.scope("intent"));
+    c.steps.back().intent = RefusedIntent{std::string(chosen)};
+    return c;
+}
+
+std::vector<Violation> validate_case(const Picker& picker, const Case& c) {
+    std::vector<Violation> violations;
+    if (c.operation != picker.operation) {
+        violations.push_back({"envelope", "case is not of this operation"});
+    }
+    check_images(c, violations);
+    std::string_view expected = broken_rule(c);
+    for (const Step& step : c.steps) {
+        if (step.actor == Actor::tool) {
+            check_arguments(picker, step, std::holds_alternative<RefusedIntent>(step.intent),
+                            violations);
+        }
+    }
+    if (!violations.empty()) {
+        // The rules may rely on the shape.
+        return violations;
+    }
+    bool expected_broken = expected.empty();
+    for (const Rule& rule : picker.rules) {
+        if (!rule.broken(c)) {
+            continue;
+        }
+        if (rule.enforced && rule.name == expected) {
+            expected_broken = true;
+        } else {
+            violations.push_back({std::string(rule.name), std::string(rule.why)});
+        }
+    }
+    if (!expected_broken) {
+        violations.push_back({"not-broken", "the case is meant to break the rule '" +
+                                                std::string(expected) + "' and does not"});
+    }
+    return violations;
+}
+
+}  // namespace difffuzz

@@ -1,0 +1,78 @@
+// What an argument picker is: how to draw a valid case, the options it knows, and the rules that
+// bound them. Drawing a refused case and validating any case follow from these, for all alike.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/cases/case.hpp"
+#include "core/cases/draws.hpp"
+#include "core/cases/plan.hpp"
+
+namespace difffuzz {
+
+struct PickContext {
+    Draws draws;
+    const Plan& plan;
+};
+
+// The type of an option's value.
+enum class ValueKind { none, size, number, word, image, options, any };
+
+struct OptionSpec {
+    std::string_view option;  // "-f"; empty for positional arguments
+    ValueKind kind = ValueKind::none;
+    // For word: all that are allowed; empty: no fixed list (the picker's rules say more).
+    std::span<const std::string_view> words;
+    unsigned min_count = 0;
+    unsigned max_count = 1;
+};
+
+// A bound of the envelope. A valid case breaks none; a refused case breaks exactly one whose
+// `enforced` is true, that is, one that the reference is known (by test) to refuse.
+struct Rule {
+    std::string_view name;     // stable id, e.g. "count-out-of-range"
+    bool enforced = false;
+    std::string_view why;      // what the rule demands; for one not enforced, also why not
+    bool (*broken)(const Case& c);
+    // Turns a valid case into one that breaks this rule alone; null where not enforced.
+    void (*break_it)(Case& c, const Draws& draws) = nullptr;
+    // Whether break_it can work on this (valid) case; null: always.
+    bool (*applicable)(const Case& c) = nullptr;
+};
+
+// A documented option that is never drawn, and why: it needs a device, a network, a protocol or a
+// password, it has no effect on files or output, or images cannot have yet what it is about.
+struct LeftOut {
+    std::string_view option;
+    std::string_view reason;
+};
+
+struct Picker {
+    std::string_view operation;
+    std::string_view command;  // the word of the default dialect
+    // Draws a case that breaks no rule. Deterministic in context.
+    Case (*draw_valid)(const PickContext& context);
+    std::span<const OptionSpec> options;
+    std::span<const Rule> rules;
+    // With `options`, all that the reference documents for the command.
+    std::span<const LeftOut> left_out = {};
+};
+
+struct Violation {
+    std::string rule;
+    std::string detail;
+};
+
+// Draws a case: valid, or in `plan.refused_percent` of the draws refused.
+Case pick_case(const Picker& picker, const PickContext& context);
+
+// All that is wrong with a case of this picker beside its declared intent: shape (images that can be
+// built, ids, option types and counts; rule "envelope") and broken rules, each once. For a refused
+// step the rule it names must be broken and is not listed; if it is not, "not-broken" is.
+// A case is in the envelope when the result is empty.
+std::vector<Violation> validate_case(const Picker& picker, const Case& c);
+
+}  // namespace difffuzz

@@ -1,0 +1,229 @@
+#include "reporting/reports/reproduce_script.hpp"
+
+#include <stdexcept>
+#include <vector>
+
+#include <zlib.h>
+
+#include "core/cases/base64.hpp"
+#include "core/tools/dialect.hpp"
+#include "images/file.hpp"
+#include "ops/operation.hpp"
+#include "reporting/reports/shell_quote.hpp"
+
+namespace difffuzz {
+namespace {
+
+constexpr std::string_view head = R"(set -u
+export LC_ALL=C TZ=UTC
+subject=$(command -v "${SUBJECT:-}") || { echo "set SUBJECT to the tool under test" >&2; exit 2; }
+reference=$(command -v "${REFERENCE:-qemu-img}") || { echo "set REFERENCE to a qemu-img" >&2; exit 2; }
+subject=$(realpath "$subject") reference=$(realpath "$reference")
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+trap 'exit 2' INT TERM
+mkdir "$work/subject" "$work/reference" "$work/inputs" || exit 2
+)";
+
+constexpr std::string_view tail_head = R"(
+put() {  # FILE OFFSET: writes what stands on standard input, gzip in base64, at this offset
+    base64 -d | gzip -d | dd of="$1" bs=64K seek="$2" oflag=seek_bytes conv=notrunc status=none || exit 2
+}
+run() {  # SIDE STEP PROGRAM WORDS...: one command in the side's directory
+    local side=$1 step=$2 program=$3 status
+    shift 3
+    (cd "$work/$side" && exec -a qemu-img "$program" "$@") \
+        >"$work/$side.$step.out" 2>"$work/$side.$step.err" </dev/null
+    status=$?
+    echo "$status" >"$work/$side.$step.status"
+    echo "$side: qemu-img $* -> exit status $status"
+}
+stable() {  # FILE: without what differs from run to run
+    sed -E -e '/"actual-size"|disk size:|"cid":|^ *cid:/d' -e 's/completed in .* seconds/completed/' "$1"
+}
+differ() {  # WHAT FILE FILE: shows a difference of two texts
+    diff -a -u --label "subject $1" --label "reference $1" "$2" "$3" >"$work/diff" && return 1
+    cat -v "$work/diff" | head -n 40
+}
+flat() {  # SIDE FORMAT FILE: the guest's view, by the reference
+    "$reference" convert -f "$2" -O raw "$work/$1/$3" "$work/$1.flat" 2>"$work/$1.flat.err"
+    echo "$1: $3 reads with status $?" | tee "$work/$1.read"
+}
+found=1
+)";
+
+std::string gzip(std::string_view bytes) {
+    z_stream stream{};
+    constexpr int gzip_window = 15 + 16;
+    if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, gzip_window, 9,
+                     Z_DEFAULT_STRATEGY) != Z_OK) {
+        throw std::runtime_error("zlib cannot compress");
+    }
+    std::string packed(deflateBound(&stream, static_cast<uLong>(bytes.size())), '\0');
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+    stream.avail_in = static_cast<uInt>(bytes.size());
+    stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+    stream.avail_out = static_cast<uInt>(packed.size());
+    const int result = deflate(&stream, Z_FINISH);
+    packed.resize(stream.total_out);
+    deflateEnd(&stream);
+    if (result != Z_STREAM_END) {
+        throw std::runtime_error("zlib cannot compress");
+    }
+    return packed;
+}
+
+std::string wrapped(std::string_view text) {
+    constexpr std::size_t columns = 96;
+    std::string lines;
+    for (std::size_t at = 0; at < text.size(); at += columns) {
+        lines.append(text.substr(at, columns)).append("\n");
+    }
+    return lines;
+}
+
+// Holes stay holes: a raw image's map shows them.
+void append_image(std::string& script, const std::string& directory, const std::string& name) {
+    constexpr std::uint64_t chunk = std::uint64_t{4} << 20;
+    const File file = File::open(directory, name);
+    const std::uint64_t size = file.size();
+    const std::string quoted = shell_quote(name);
+    script += "truncate -s " + std::to_string(size) + " \"$work/inputs/\"" + quoted +
+              " || exit 2\n";
+    for (std::uint64_t at = file.next_data(0); at < size; at = file.next_data(at)) {
+        const std::uint64_t end = std::min(file.next_hole(at), size);
+        while (at < end) {
+            std::string bytes(static_cast<std::size_t>(std::min(chunk, end - at)), '\0');
+            file.read_at(at, std::as_writable_bytes(std::span(bytes)));
+            script += "put \"$work/inputs/\"" + quoted + " " + std::to_string(at) + " <<'END'\n" +
+                      wrapped(base64_encode(gzip(bytes))) + "END\n";
+            at += bytes.size();
+        }
+    }
+}
+
+std::string words_of(const Case& c, const Step& step) {
+    std::string line;
+    for (const std::string& word : render_step(c, step)) {
+        line += " " + shell_quote(word);
+    }
+    return line;
+}
+
+// The lines that look for the difference, by layer.
+std::string comparison(const Case& c, const CaseResult& result) {
+    const std::string step = std::to_string(result.culprit_step);
+    const auto file = [&](const char* side, const char* what) {
+        return std::string("\"$work/") + side + "." + step + "." + what + "\"";
+    };
+    const auto stable_diff = [&](const char* what) {
+        return std::string("stable ") + file("subject", what) + " >\"$work/a\"; stable " +
+               file("reference", what) + " >\"$work/b\"\ndiffer " + what +
+               " \"$work/a\" \"$work/b\" && found=0\n";
+    };
+    const Symptom& symptom = result.difference->symptom;
+    std::string lines;
+    switch (symptom.layer) {
+        case LayerId::crash:
+            lines += "[ \"$(cat " + file("subject", "status") + ")\" -ge 128 ] && found=0\n";
+            lines += "[ \"$(cat " + file("reference", "status") + ")\" -ge 128 ] && found=0\n";
+            lines += "grep -aqE 'Sanitizer|runtime error|Assertion' " + file("subject", "err") +
+                     " && found=0\n";
+            break;
+        case LayerId::inputs:
+            for (const ImageRecipe& image : c.images) {
+                const std::string name = shell_quote(file_name(image.id, image.format));
+                for (const char* side : {"subject", "reference"}) {
+                    lines += std::string("cmp \"$work/inputs/\"") + name + " \"$work/" + side +
+                             "/\"" + name + " || found=0\n";
+                }
+            }
+            break;
+        case LayerId::files:
+            for (const char* side : {"subject", "reference"}) {
+                lines += std::string("(cd \"$work/") + side +
+                         "\" && find . -mindepth 1 | sort) >\"$work/" + side + ".files\"\n";
+            }
+            lines += "differ files \"$work/subject.files\" \"$work/reference.files\" && found=0\n";
+            break;
+        case LayerId::content:
+        case LayerId::check:
+        case LayerId::bytes: {
+            const Operation& operation = *find_operation(c.operation);
+            for (const InspectionRequest& request :
+                 operation.inspections(c, result.culprit_step)) {
+                const std::string name = shell_quote(file_name_of(c, request.image));
+                if (symptom.layer == LayerId::check) {
+                    for (const char* side : {"subject", "reference"}) {
+                        lines += std::string("\"$reference\" check -f ") + request.format +
+                                 " \"$work/" + side + "/\"" + name + " >\"$work/" + side +
+                                 ".check\" 2>&1; echo \"status $?\" >>\"$work/" + side +
+                                 ".check\"\n";
+                    }
+                    lines +=
+                        "differ check \"$work/subject.check\" \"$work/reference.check\" && "
+                        "found=0\n";
+                } else if (symptom.layer == LayerId::bytes) {
+                    lines += "cmp \"$work/subject/\"" + name + " \"$work/reference/\"" + name +
+                             " || found=0\n";
+                } else {
+                    for (const char* side : {"subject", "reference"}) {
+                        lines += std::string("flat ") + side + " " + request.format + " " + name +
+                                 "\n";
+                    }
+                    lines += "cmp \"$work/subject.flat\" \"$work/reference.flat\" || found=0\n";
+                }
+            }
+            break;
+        }
+        case LayerId::header:
+        case LayerId::json:
+            lines += stable_diff("out");
+            break;
+        case LayerId::error:
+            lines += stable_diff("err");
+            break;
+        case LayerId::text:
+            lines += stable_diff("out") + stable_diff("err");
+            break;
+        default:
+            lines += "differ 'exit status' " + file("subject", "status") + " " +
+                     file("reference", "status") + " && { found=0; cat -v " +
+                     file("subject", "err") + " " + file("reference", "err") + "; }\n";
+            break;
+    }
+    return lines;
+}
+
+}  // namespace
+
+std::string reproduce_script(const Case& c, const CaseResult& result,
+                             const std::string& built_images) {
+    std::string script = "#!/usr/bin/env bash\n# " + record_type(result.difference->symptom) +
+                         ": runs one case on two tools and shows what differs.\n"
+                         "# SUBJECT and REFERENCE name the tools. Exit status: 0 the difference is "
+                         "there, 1 it is not, 2 cannot run.\n";
+    script += head;
+    script += tail_head;
+    script += "\n# The input images.\n";
+    for (const ImageRecipe& image : c.images) {
+        append_image(script, built_images, file_name(image.id, image.format));
+    }
+    script += "for side in subject reference; do\n"
+              "    cp --sparse=always \"$work\"/inputs/* \"$work/$side/\" 2>/dev/null\n"
+              "done\n\n# The commands.\n";
+    for (std::size_t s = 0; s <= result.culprit_step; ++s) {
+        const Step& step = c.steps[s];
+        const std::string words = words_of(c, step);
+        const std::string number = std::to_string(s);
+        script += "run subject " + number + " " +
+                  (step.actor == Actor::tool ? "\"$subject\"" : "\"$reference\"") + words + "\n";
+        script += "run reference " + number + " \"$reference\"" + words + "\n";
+    }
+    script += "\n# What differs.\n" + comparison(c, result);
+    script += "[ $found = 0 ] && echo 'the difference is there' || echo 'no difference'\n"
+              "exit $found\n";
+    return script;
+}
+
+}  // namespace difffuzz

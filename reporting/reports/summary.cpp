@@ -1,0 +1,227 @@
+#include "reporting/reports/summary.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace difffuzz {
+namespace {
+
+using nlohmann::json;
+
+json books_json(const Books& books) {
+    json result = json::object();
+    for (std::size_t i = 0; i < books.size(); ++i) {
+        if (books[i] > 0) {
+            result[std::string(to_string(static_cast<Terminal>(i)))] = books[i];
+        }
+    }
+    return result;
+}
+
+json operations_json(const Tally& tally) {
+    json result = json::object();
+    for (const auto& [name, operation] : tally.operations()) {
+        result[name] = {{"books", books_json(operation.books)},
+                        {"compared", operation.compared},
+                        {"valid", operation.valid},
+                        {"valid_accepted", operation.valid_accepted},
+                        {"refused", operation.refused},
+                        {"refused_refused", operation.refused_refused}};
+    }
+    return result;
+}
+
+json layers_json(const Tally& tally) {
+    json result = json::object();
+    for (const auto& [name, layer] : tally.layers()) {
+        result[name] = {{"agreed", layer.agreed},
+                        {"diverged", layer.diverged},
+                        {"inconclusive", layer.inconclusive},
+                        {"not_applicable", layer.not_applicable}};
+    }
+    return result;
+}
+
+int severity_rank(const std::string& name) {
+    const auto severity = parse_severity(name);
+    return severity ? static_cast<int>(*severity) : 99;
+}
+
+json buckets_json(const Tally& tally) {
+    std::vector<const Bucket*> buckets;
+    for (const auto& [fingerprint, bucket] : tally.buckets()) {
+        buckets.push_back(&bucket);
+    }
+    std::sort(buckets.begin(), buckets.end(), [](const Bucket* a, const Bucket* b) {
+        return std::tuple(severity_rank(a->severity), a->kept.front()) <
+               std::tuple(severity_rank(b->severity), b->kept.front());
+    });
+    json result = json::array();
+    for (const Bucket* bucket : buckets) {
+        result.push_back({{"type", bucket->type},
+                          {"severity", bucket->severity},
+                          {"fingerprint", bucket->fingerprint},
+                          {"cases", bucket->cases},
+                          {"kept", bucket->kept},
+                          {"directory", bucket->directory()},
+                          {"symptom", bucket->symptom}});
+    }
+    return result;
+}
+
+std::string share(std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? "-"
+                      : fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) /
+                                                    static_cast<double>(whole));
+}
+
+std::vector<std::string> containment_gaps(const json& containment) {
+    std::vector<std::string> gaps;
+    for (const auto& [key, words] :
+         {std::pair{"pid_namespace", "no PID namespace"},
+          std::pair{"landlock", "no Landlock: writes are bounded by mounts alone"},
+          std::pair{"memory_cgroup", "no writable memory cgroup: memory is bounded by polling"},
+          std::pair{"no_new_privileges", "no_new_privs is not set"},
+          std::pair{"unprivileged_user", "tools keep privileges"}}) {
+        if (!containment.at(key).get<bool>()) {
+            gaps.emplace_back(words);
+        }
+    }
+    return gaps;
+}
+
+}  // namespace
+
+json summary_json(const CampaignResult& result) {
+    json controls = json::array();
+    for (const ControlResult& control : result.controls) {
+        controls.push_back(
+            {{"name", control.name}, {"passed", control.passed}, {"line", control.line}});
+    }
+    json hangs = json::array();
+    for (const auto& [index, side] : result.tally.hangs()) {
+        hangs.push_back({{"index", index}, {"side", side}});
+    }
+    return {
+        {"schema", summary_schema},
+        {"verdict",
+         {{"exit", static_cast<int>(result.verdict.exit)},
+          {"line", result.verdict.line},
+          {"reasons", result.verdict.reasons}}},
+        {"seed", result.seed},
+        {"iterations", result.iterations},
+        {"generator", generator_version},
+        {"plan", plan_digest(result.plan)},
+        {"subject", {{"version", result.subject.version_text}, {"identity", result.subject.identity}}},
+        {"reference",
+         {{"version", result.reference.version_text}, {"identity", result.reference.identity}}},
+        {"books", books_json(result.tally.books())},
+        {"compared", result.tally.compared()},
+        {"operations", operations_json(result.tally)},
+        {"layers", layers_json(result.tally)},
+        {"buckets", buckets_json(result.tally)},
+        {"hangs", hangs},
+        {"not_accepted", result.tally.not_accepted()},
+        {"not_compared", result.tally.harness_reasons()},
+        {"controls", controls},
+        {"unavailable", result.unavailable},
+        {"not_done",
+         {"known divergences: none registered", "determinism of the subject: not sampled",
+          "resource and relations layers: not there yet"}},
+        {"containment", to_json(result.containment)},
+        {"figures",
+         {{"seconds", result.seconds},
+          {"workers_cpu_us", result.usage.own_cpu_us},
+          {"workers_peak_bytes", result.usage.peak_memory_bytes},
+          {"coordinator_cpu_us", result.coordinator_cpu_us},
+          {"coordinator_peak_bytes", result.coordinator_peak_bytes},
+          {"tools_cpu_us", result.usage.tools_cpu_us}}}};
+}
+
+std::string summary_text(const json& summary) {
+    std::string text;
+    const auto add = [&](const std::string& line) { text += line + "\n"; };
+    add(fmt::format("subject    {}", summary.at("subject").at("version").get<std::string>()));
+    add(fmt::format("reference  {}", summary.at("reference").at("version").get<std::string>()));
+    add(fmt::format("seed {}, {} cases", summary.at("seed").get<std::uint64_t>(),
+                    summary.at("iterations").get<std::uint64_t>()));
+    for (const json& control : summary.at("controls")) {
+        add(fmt::format("{} control: {}", control.at("name").get<std::string>(),
+                        control.at("line").get<std::string>()));
+    }
+    add("");
+    add(fmt::format("{:<20} {:>7} {:>9} {:>9} {:>9} {:>9}", "operation", "cases", "compared",
+                    "diverged", "accepted", "refused"));
+    for (const auto& item : summary.at("operations").items()) {
+        const json& operation = item.value();
+        std::uint64_t cases = 0;
+        for (const auto& book : operation.at("books").items()) {
+            cases += book.value().get<std::uint64_t>();
+        }
+        add(fmt::format("{:<20} {:>7} {:>9} {:>9} {:>9} {:>9}", item.key(), cases,
+                        share(operation.at("compared"), cases),
+                        operation.at("books").value("diverged", 0),
+                        share(operation.at("valid_accepted"), operation.at("valid")),
+                        share(operation.at("refused_refused"), operation.at("refused"))));
+    }
+    add("  (accepted: valid cases that the reference accepted; refused: cases that break a rule and");
+    add("   that the reference refused)");
+    add("");
+    std::string books = "outcomes:";
+    for (const auto& item : summary.at("books").items()) {
+        books += fmt::format(" {} {}", item.key(), item.value().get<std::uint64_t>());
+    }
+    add(books);
+    for (const char* list : {"not_accepted", "not_compared"}) {
+        for (const auto& item : summary.at(list).items()) {
+            add(fmt::format("  {}: {} ({})",
+                            std::string(list) == "not_accepted" ? "valid but refused"
+                                                                : "not compared",
+                            item.key(), item.value().get<std::uint64_t>()));
+        }
+    }
+    for (const json& name : summary.at("unavailable")) {
+        add(fmt::format("not available: {}", name.get<std::string>()));
+    }
+    for (const json& hang : summary.at("hangs")) {
+        add(fmt::format("suspected hang: case {} of the {}", hang.at("index").get<std::uint64_t>(),
+                        hang.at("side").get<std::string>()));
+    }
+    for (const std::string& gap : containment_gaps(summary.at("containment"))) {
+        add("warning: containment: " + gap);
+    }
+    if (!summary.at("buckets").empty()) {
+        add("");
+        add("divergences, worst first:");
+        for (const json& bucket : summary.at("buckets")) {
+            const json& symptom = bucket.at("symptom");
+            add(fmt::format("  {:<12} {:<32} {:>5} cases  {}", bucket.at("severity").get<std::string>(),
+                            bucket.at("type").get<std::string>(),
+                            bucket.at("cases").get<std::uint64_t>(),
+                            symptom.value("field", "")));
+            for (const char* side : {"subject_message", "reference_message"}) {
+                if (const std::string message = symptom.value(side, ""); !message.empty()) {
+                    add(fmt::format("      {}: {}", std::string(side).substr(0, std::string(side).find('_')),
+                                    message));
+                }
+            }
+            add(fmt::format("      {}/{}", bucket.at("directory").get<std::string>(),
+                            bucket.at("kept").at(0).get<std::uint64_t>()));
+        }
+    }
+    add("");
+    std::string not_done = "not done:";
+    for (const json& item : summary.at("not_done")) {
+        not_done += " " + item.get<std::string>() + ";";
+    }
+    not_done.back() = '.';
+    add(not_done);
+    for (const json& reason : summary.at("verdict").at("reasons")) {
+        add("reason: " + reason.get<std::string>());
+    }
+    add("verdict: " + summary.at("verdict").at("line").get<std::string>());
+    return text;
+}
+
+}  // namespace difffuzz

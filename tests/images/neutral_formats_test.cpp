@@ -1,0 +1,165 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "images/image_error.hpp"
+#include "images/vpc.hpp"
+#include "tests/images/image_support.hpp"
+#include "tests/images/random_images.hpp"
+
+namespace difffuzz {
+namespace {
+
+using test::recipe_of;
+using test::RealTools;
+using test::ScratchDirectory;
+
+ImageRecipe draw_recipe(const std::string& format) {
+    ImageRecipe recipe = recipe_of("a", format, test::draw_size(65536));
+    recipe.size = std::max<std::uint64_t>(recipe.size, 1);
+    if (format == "vpc") {
+        if (test::chance(40)) {
+            recipe.options.push_back({"subformat", WordValue{test::one_of<std::string>(
+                                                       {"dynamic", "fixed"})}});
+        }
+        if (test::chance(40)) {
+            recipe.options.push_back(
+                {"force_size", WordValue{test::one_of<std::string>({"on", "off"})}});
+        }
+    }
+    test::draw_content(recipe, 65536, round_up(recipe.size, 512));
+    return recipe;
+}
+
+void check_neutral(const std::string& format) {
+    Case c;
+    c.images.push_back(draw_recipe(format));
+    RC_LOG(test::describe(c));
+    const std::string name = "a." + format;
+    const ScratchDirectory directory;
+    RealTools tools(directory.path());
+    build_images(c, directory.string(), tools);
+    std::size_t files = 0;
+    for ([[maybe_unused]] const auto& entry :
+         std::filesystem::directory_iterator(directory.path())) {
+        ++files;
+    }
+    RC_ASSERT(files == 1U);
+    RC_ASSERT(test::size_by_qemu(directory, name, format) ==
+              find_format(format)->actual_size(c.images[0]));
+    const VirtualContent expected = summarise(*model_of(c, "a"));
+    RC_ASSERT(test::content_by_qemu(directory, name, format) == expected);
+    if (std::filesystem::file_size(directory.path() / name) < (64U << 20)) {
+        const ScratchDirectory again;
+        RealTools tools_again(again.path());
+        build_images(c, again.string(), tools_again);
+        RC_ASSERT(test::read_file(directory.path() / name) == test::read_file(again.path() / name));
+    }
+}
+
+TEST(NeutralFormats, VmdkIsItsModelAndTheSameTwice) {
+    test::check_many("vmdk", 40, [] { check_neutral("vmdk"); });
+}
+
+TEST(NeutralFormats, VpcIsItsModelAndTheSameTwice) {
+    test::check_many("vpc", 60, [] { check_neutral("vpc"); });
+}
+
+TEST(NeutralFormats, IdentifiersDependOnTheRecipe) {
+    for (const char* format : {"vmdk", "vpc"}) {
+        const ScratchDirectory directory;
+        RealTools tools(directory.path());
+        Case c;
+        c.images = {recipe_of("a", format, 1 << 20), recipe_of("b", format, 1 << 20)};
+        build_images(c, directory.string(), tools);
+        const std::string name = std::string(".") + format;
+        EXPECT_NE(test::read_file(directory.path() / ("a" + name)),
+                  test::read_file(directory.path() / ("b" + name)));
+    }
+}
+
+TEST(NeutralFormats, AFailedToolIsAnErrorAndLeavesNothing) {
+    const ScratchDirectory directory;
+    RealTools tools(directory.path(), "false");
+    Case c;
+    c.images = {recipe_of("a", "vmdk", 1 << 20)};
+    EXPECT_THROW(build_images(c, directory.string(), tools), ImageError);
+    EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+}
+
+TEST(NeutralFormats, VpcChecksumsHold) {
+    const ScratchDirectory directory;
+    RealTools tools(directory.path());
+    Case c;
+    c.images = {recipe_of("a", "vpc", 1 << 20, {}, {{"subformat", WordValue{"fixed"}}})};
+    build_images(c, directory.string(), tools);
+    const std::string file = test::read_file(directory.path() / "a.vpc");
+    const std::string footer = file.substr(file.size() - 512);
+    std::uint32_t sum = 0;
+    std::uint32_t stored = 0;
+    for (std::size_t i = 0; i < footer.size(); ++i) {
+        const auto byte = static_cast<unsigned char>(footer[i]);
+        if (i >= 64 && i < 68) {
+            stored = stored << 8U | byte;
+        } else {
+            sum += byte;
+        }
+    }
+    EXPECT_EQ(stored, ~sum);
+}
+
+TEST(NeutralFormats, VmdkNamesAreFoundWhereverTheyStand) {
+    const ScratchDirectory directory;
+    std::ofstream(directory.path() / "d.vmdk")
+        << "# Disk DescriptorFile\nCID=1\nparentFileNameHint=\"/base.vmdk\"\n"
+           "RW 2048 FLAT \"x-flat.vmdk\" 0\r\n  RDONLY\t1 SPARSE \"../y\"\nNOACCESS 1 ZERO\n";
+    const auto found = find_format("vmdk")->references(directory.string(), "d.vmdk");
+    ASSERT_EQ(found.size(), 3U);
+    EXPECT_EQ(found[0].kind + " " + found[0].name, "parent /base.vmdk");
+    EXPECT_EQ(found[1].kind + " " + found[1].name, "extent x-flat.vmdk");
+    EXPECT_EQ(found[2].kind + " " + found[2].name, "extent ../y");
+
+    RealTools tools(directory.path());
+    Case c;
+    c.images = {recipe_of("a", "vmdk", 1 << 20)};
+    build_images(c, directory.string(), tools);
+    const auto own = find_format("vmdk")->references(directory.string(), "a.vmdk");
+    ASSERT_EQ(own.size(), 1U);
+    EXPECT_EQ(own[0].name, "a.vmdk");
+}
+
+void put_be(std::string& file, std::size_t at, std::uint64_t value, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes; ++i) {
+        file[at + i] = static_cast<char>(value >> (8 * (bytes - 1 - i)));
+    }
+}
+
+TEST(NeutralFormats, ParentsOfADifferencingVpcAreFound) {
+    const ScratchDirectory directory;
+    RealTools tools(directory.path());
+    Case c;
+    c.images = {recipe_of("a", "vpc", 1 << 20)};
+    build_images(c, directory.string(), tools);
+    const Format* vpc = find_format("vpc");
+    EXPECT_TRUE(vpc->references(directory.string(), "a.vpc").empty());
+
+    std::string file = test::read_file(directory.path() / "a.vpc");
+    for (const std::size_t footer : {std::size_t{0}, file.size() - 512}) {
+        put_be(file, footer + 60, 4, 4);
+    }
+    const std::size_t header = 512;
+    file.replace(header + 64, 6, std::string("\0p\0.\0v", 6));
+    const std::size_t locator = header + 576;
+    put_be(file, locator, 0x57327275, 4);  // W2ru
+    put_be(file, locator + 8, 8, 4);
+    put_be(file, locator + 16, 1600, 8);
+    file.replace(1600, 8, std::string(".\0.\0/\0q\0", 8));
+    std::ofstream(directory.path() / "a.vpc", std::ios::binary | std::ios::trunc) << file;
+    const auto found = vpc->references(directory.string(), "a.vpc");
+    ASSERT_EQ(found.size(), 2U);
+    EXPECT_EQ(found[0].kind + " " + found[0].name, "parent p.v");
+    EXPECT_EQ(found[1].kind + " " + found[1].name, "parent ../q");
+}
+
+}  // namespace
+}  // namespace difffuzz

@@ -1,0 +1,82 @@
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "oracles/normaliser.hpp"
+
+namespace difffuzz {
+namespace {
+
+std::string applied(const TextNormaliser& normaliser, std::string text) {
+    normaliser.apply(text);
+    std::string again = text;
+    normaliser.apply(again);
+    EXPECT_EQ(again, text) << "not idempotent";
+    return text;
+}
+
+nlohmann::json applied(const JsonNormaliser& normaliser, const char* text) {
+    nlohmann::json value = nlohmann::json::parse(text);
+    normaliser.apply(value);
+    return value;
+}
+
+TEST(Normalisers, DiskSizeMasksTheAllocationOnly) {
+    EXPECT_EQ(applied(disk_size_text(), "virtual size: 1 MiB\ndisk size: 196 KiB\nx"),
+              "virtual size: 1 MiB\ndisk size: <allocation>\nx");
+    EXPECT_EQ(applied(disk_size_text(), "    disk size: 1.5 GiB"), "    disk size: <allocation>");
+    EXPECT_EQ(applied(disk_size_text(), "disk size: unavailable"), "disk size: unavailable");
+    EXPECT_EQ(applied(disk_size_text(), "disk size: 196 KiB more"), "disk size: 196 KiB more");
+    EXPECT_EQ(applied(disk_size_text(), "image: disk size: 196 KiB"), "image: disk size: 196 KiB");
+}
+
+TEST(Normalisers, ElapsedTimeMasksADurationOnly) {
+    EXPECT_EQ(applied(elapsed_time_text(), "Run completed in 0.010 seconds.\n"),
+              "Run completed in <time> seconds.\n");
+    EXPECT_EQ(applied(elapsed_time_text(), "Run completed in 10 seconds."),
+              "Run completed in 10 seconds.");
+}
+
+TEST(Normalisers, ProgressKeepsTheEnd) {
+    EXPECT_EQ(applied(progress_text(), "    (0.00/100%)\r    (49.50/100%)\r    (100.00/100%)\r\n"),
+              "    (100.00/100%)\r\n");
+    EXPECT_EQ(applied(progress_text(), "    (x/100%)\r"), "    (x/100%)\r");
+}
+
+TEST(Normalisers, HarnessPathsAndNodeNames) {
+    EXPECT_EQ(
+        applied(harness_path_text(), "/work/12/w/a.raw /work/1/w: /work/1/www /tool/subject/q"),
+        "<workspace>/a.raw <workspace>: /work/1/www <tool>/q");
+    EXPECT_EQ(applied(node_name_text(), "#block123 #blocker #block1: x"),
+              "#block<n> #blocker #block<n>: x");
+}
+
+TEST(Normalisers, JsonMasksKeepPresenceAndType) {
+    EXPECT_EQ(applied(disk_size_json(),
+                      R"({"actual-size":200704,"children":[{"info":{"actual-size":5,"x":5}}]})"),
+              nlohmann::json::parse(
+                  R"({"actual-size":0,"children":[{"info":{"actual-size":0,"x":5}}]})"));
+    EXPECT_EQ(applied(disk_size_json(), R"({"actual-size":"big"})"),
+              nlohmann::json::parse(R"({"actual-size":"big"})"));
+    EXPECT_EQ(
+        applied(vmdk_cid_json(),
+                R"({"cid":7,"format-specific":{"type":"vmdk","data":{"cid":7,"parent-cid":9}}})"),
+        nlohmann::json::parse(
+            R"({"cid":7,"format-specific":{"type":"vmdk","data":{"cid":0,"parent-cid":9}}})"));
+}
+
+TEST(Normalisers, EachHasANameAndAReason) {
+    std::set<std::string_view> names;
+    for (const TextNormaliser* normaliser : text_normalisers()) {
+        EXPECT_TRUE(names.insert(normaliser->name).second);
+        EXPECT_FALSE(normaliser->reason.empty());
+    }
+    EXPECT_EQ(names.size(), 5U);
+    for (const JsonNormaliser* normaliser : json_normalisers()) {
+        EXPECT_FALSE(normaliser->name.empty());
+        EXPECT_FALSE(normaliser->reason.empty());
+    }
+}
+
+}  // namespace
+}  // namespace difffuzz

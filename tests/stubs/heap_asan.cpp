@@ -1,0 +1,12 @@
+// Built with AddressSanitizer: writes one byte of a block of 100, the one that its argument names.
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+
+int main(int argc, char** argv) {
+    constexpr std::size_t size = 100;
+    const std::size_t index = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 0;
+    const auto block = std::make_unique<volatile char[]>(size);
+    block[index] = 1;
+    return 0;
+}
