@@ -30,7 +30,7 @@ void fill_random(std::uint64_t seed, std::uint64_t offset, std::span<std::byte> 
         std::memcpy(bytes.data(), word.data() + skip, length);
         bytes = bytes.subspan(length);
     };
-    if (offset % 8 != 0) {
+    if (offset % 8 != 0 && !bytes.empty()) {
         partial_word(offset % 8);
     }
     std::byte* at = bytes.data();

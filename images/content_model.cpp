@@ -100,8 +100,8 @@ public:
     void read(std::uint64_t offset, std::span<std::byte> bytes) const override {
         while (!bytes.empty()) {
             const Part& part = part_at(offset);
-            const auto head = bytes.first(static_cast<std::size_t>(
-                std::min<std::uint64_t>(bytes.size(), part.end - offset)));
+            const auto head = bytes.first(
+                static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), part.end - offset)));
             part.source->read(offset - part.begin(), head);
             offset += head.size();
             bytes = bytes.subspan(head.size());
@@ -116,9 +116,8 @@ private:
     };
 
     const Part& part_at(std::uint64_t offset) const {
-        return *std::upper_bound(
-            parts_.begin(), parts_.end(), offset,
-            [](std::uint64_t at, const Part& part) { return at < part.end; });
+        return *std::upper_bound(parts_.begin(), parts_.end(), offset,
+                                 [](std::uint64_t at, const Part& part) { return at < part.end; });
     }
 
     std::uint64_t size_ = 0;
@@ -130,8 +129,8 @@ private:
 std::unique_ptr<ContentSource> model_below(const Case& c, const std::string& id, std::size_t limit,
                                            unsigned depth) {
     const auto end = c.images.begin() + static_cast<std::ptrdiff_t>(limit);
-    const auto image = std::find_if(c.images.begin(), end,
-                                    [&](const ImageRecipe& item) { return item.id == id; });
+    const auto image =
+        std::find_if(c.images.begin(), end, [&](const ImageRecipe& item) { return item.id == id; });
     if (image == end) {
         throw ImageError(fmt::format("the case has no image '{}' where it is needed", id));
     }
@@ -144,8 +143,8 @@ std::unique_ptr<ContentSource> model_below(const Case& c, const std::string& id,
     }
     std::unique_ptr<ContentSource> lower;
     if (image->backing) {
-        lower = model_below(c, *image->backing,
-                            static_cast<std::size_t>(image - c.images.begin()), depth + 1);
+        lower = model_below(c, *image->backing, static_cast<std::size_t>(image - c.images.begin()),
+                            depth + 1);
     }
     return std::make_unique<ContentModel>(format->actual_size(*image), std::move(lower),
                                           image->content);

@@ -45,8 +45,8 @@ public:
     // too. `f` must not change the map.
     template <typename F>
     void visit(std::uint64_t begin, std::uint64_t end, F&& f) const {
-        for (auto it = at_or_after(begin); begin < end; ++it) {
-            const std::uint64_t next = it == ranges_.end() ? end : std::min(it->first, end);
+        for (auto it = at_or_after(begin); begin < end && it != ranges_.end(); ++it) {
+            const std::uint64_t next = std::min(it->first, end);
             if (begin < next) {
                 f(begin, next, static_cast<const T*>(nullptr));
                 begin = next;
@@ -56,6 +56,9 @@ public:
                 f(begin, stop, &it->second.value);
                 begin = stop;
             }
+        }
+        if (begin < end) {
+            f(begin, end, static_cast<const T*>(nullptr));
         }
     }
 

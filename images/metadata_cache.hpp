@@ -18,8 +18,8 @@ public:
 
     // The 64-bit integer at `offset`, a multiple of 8. Throws ImageError past the end of the file.
     std::uint64_t entry(std::uint64_t offset);
-    // How many entries of `stride` bytes (8 or 16), from the one at `offset` on, are zero in all their
-    // bytes: at most `limit`, perhaps fewer than there are.
+    // How many entries of `stride` bytes (8 or 16), from the one at `offset` on, are zero in all
+    // their bytes: at most `limit`, perhaps fewer than there are.
     std::uint64_t zero_entries(std::uint64_t offset, std::uint64_t stride, std::uint64_t limit);
 
 private:

@@ -10,8 +10,7 @@
 namespace difffuzz {
 
 void build_by_convert(const Case& c, const ImageRecipe& recipe, std::uint64_t raw_bytes,
-                      std::string_view options, const std::string& directory,
-                      NeutralTools& tools) {
+                      std::string_view options, const std::string& directory, NeutralTools& tools) {
     const std::string name = file_name(recipe.id, recipe.format);
     const TemporaryFile content(directory, name + ".content");
     build_raw_file(*model_of(c, recipe.id), raw_bytes, directory, content.name());

@@ -88,8 +88,9 @@ std::string validate(const ImageRecipe& recipe) {
     const bool sound = option_rules[0].accepts(NumberValue{static_cast<std::int64_t>(cluster)});
     rules.compressed_unit = sound ? cluster : default_cluster_bytes;
     // qemu's bound of the L1 table, each entry of which covers cluster / 8 clusters.
-    rules.max_bytes = std::min(max_image_bytes, qcow2::max_l1_bytes / 8 * (rules.compressed_unit / 8) *
-                                                    rules.compressed_unit);
+    rules.max_bytes =
+        std::min(max_image_bytes,
+                 qcow2::max_l1_bytes / 8 * (rules.compressed_unit / 8) * rules.compressed_unit);
     std::string broken = broken_recipe_rule(recipe, rules, option_rules);
     return broken.empty() ? broken_volume(recipe) : broken;
 }

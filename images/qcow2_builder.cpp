@@ -33,7 +33,7 @@ struct Cluster {
 struct Contents {
     std::vector<Cluster> clusters;  // ascending
     std::uint64_t l2_tables = 0;
-    std::uint64_t allocated = 0;    // host clusters
+    std::uint64_t allocated = 0;  // host clusters
     std::vector<std::byte> compressed;
 };
 
@@ -95,8 +95,7 @@ IntervalMap<Kind> Builder::kinds_after(const std::vector<ContentWrite>& writes) 
             continue;
         }
         const std::uint64_t whole_begin = divide_up(write.offset, cluster_bytes_);
-        const std::uint64_t whole_end =
-            stop == content_.size() ? clusters_ : stop / cluster_bytes_;
+        const std::uint64_t whole_end = stop == content_.size() ? clusters_ : stop / cluster_bytes_;
         if (whole_begin >= whole_end) {
             kinds.assign(begin, end, Kind::allocated);
             continue;
@@ -104,12 +103,12 @@ IntervalMap<Kind> Builder::kinds_after(const std::vector<ContentWrite>& writes) 
         kinds.assign(begin, whole_begin, Kind::allocated);
         kinds.assign(whole_end, end, Kind::allocated);
         IntervalMap<Kind> covered;
-        kinds.visit(whole_begin, whole_end, [&](std::uint64_t from, std::uint64_t to,
-                                                const Kind* before) {
-            const bool keeps = before != nullptr &&
-                               (*before == Kind::allocated || *before == Kind::zero_allocated);
-            covered.assign(from, to, keeps ? Kind::zero_allocated : Kind::zero);
-        });
+        kinds.visit(
+            whole_begin, whole_end, [&](std::uint64_t from, std::uint64_t to, const Kind* before) {
+                const bool keeps = before != nullptr &&
+                                   (*before == Kind::allocated || *before == Kind::zero_allocated);
+                covered.assign(from, to, keeps ? Kind::zero_allocated : Kind::zero);
+            });
         for (const auto& [from, range] : covered.ranges()) {
             kinds.assign(from, range.end, range.value);
         }
@@ -205,8 +204,8 @@ std::uint64_t Builder::l2_entry(const Cluster& cluster, const Layout& layout) co
             const std::uint64_t begin = layout.compressed * cluster_bytes_ + cluster.position;
             const std::uint64_t more_sectors =
                 (begin + cluster.length - 1) / compressed_sector - begin / compressed_sector;
-            return compressed_flag |
-                   more_sectors << compressed_count_shift(options_.cluster_bits) | begin;
+            return compressed_flag | more_sectors << compressed_count_shift(options_.cluster_bits) |
+                   begin;
         }
         case Kind::allocated:
             break;
@@ -236,8 +235,7 @@ void Builder::write_header(const Layout& layout, SparseWriter& out) const {
     header.refcount_table_clusters =
         static_cast<std::uint32_t>(layout.refcount_blocks - layout.refcount_table);
     header.compression = options_.compression;
-    header.incompatible =
-        options_.compression == Compression::zlib ? 0 : incompatible_compression;
+    header.incompatible = options_.compression == Compression::zlib ? 0 : incompatible_compression;
     header.compatible = options_.lazy_refcounts ? compatible_lazy_refcounts : 0;
     header.backing_name = options_.backing_name;
     header.backing_format = options_.backing_format;
@@ -273,9 +271,9 @@ void Builder::write_tables(const Contents& contents, const Layout& layout,
     }
     for (const Cluster& cluster : contents.clusters) {
         store_be(entry.data(), l2_entry(cluster, layout));
-        out.put((layout.l2 + cluster.table) * cluster_bytes_ +
-                    cluster.index % (cluster_bytes_ / 8) * 8,
-                entry);
+        out.put(
+            (layout.l2 + cluster.table) * cluster_bytes_ + cluster.index % (cluster_bytes_ / 8) * 8,
+            entry);
     }
 }
 

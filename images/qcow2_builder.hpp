@@ -26,8 +26,8 @@ struct BuildOptions {
 //      in it, if it was; touched by a zero write: an allocated cluster;
 //   4. untouched: unallocated.
 // A later write goes over an earlier one. The file holds, in this order: header, refcount table,
-// refcount blocks, L1 table, L2 tables, allocated clusters, compressed clusters packed byte by byte.
-// Zeros in allocated clusters are holes in the file.
+// refcount blocks, L1 table, L2 tables, allocated clusters, compressed clusters packed byte by
+// byte. Zeros in allocated clusters are holes in the file.
 void build_image(const BuildOptions& options, const ContentSource& content,
                  const std::vector<ContentWrite>& writes, const std::string& directory,
                  const std::string& name);

@@ -64,11 +64,10 @@ Compressor::Compressor(Compression type, std::size_t cluster_bytes)
     state_->type = type;
     // Resetting zlib's tables costs more than a small cluster does, so these are small then.
     const int memory_level = cluster_bytes < 16384 ? 4 : 8;
-    const bool ready =
-        type == Compression::zstd
-            ? (state_->zstd = ZSTD_createCCtx()) != nullptr
-            : deflateInit2(&state_->deflate, Z_BEST_SPEED, Z_DEFLATED, window_bits,
-                           memory_level, Z_DEFAULT_STRATEGY) == Z_OK;
+    const bool ready = type == Compression::zstd
+                           ? (state_->zstd = ZSTD_createCCtx()) != nullptr
+                           : deflateInit2(&state_->deflate, Z_BEST_SPEED, Z_DEFLATED, window_bits,
+                                          memory_level, Z_DEFAULT_STRATEGY) == Z_OK;
     if (!ready) {
         throw std::bad_alloc();
     }
@@ -83,9 +82,8 @@ Compressor::~Compressor() {
 
 std::span<const std::byte> Compressor::compress(std::span<const std::byte> cluster) {
     if (state_->type == Compression::zstd) {
-        const std::size_t length =
-            ZSTD_compressCCtx(state_->zstd, output_.data(), output_.size(), cluster.data(),
-                              cluster.size(), zstd_level);
+        const std::size_t length = ZSTD_compressCCtx(state_->zstd, output_.data(), output_.size(),
+                                                     cluster.data(), cluster.size(), zstd_level);
         return std::span(output_).first(ZSTD_isError(length) != 0 ? 0 : length);
     }
     z_stream& stream = state_->deflate;

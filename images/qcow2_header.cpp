@@ -37,7 +37,8 @@ constexpr std::size_t feature_bytes = 48;
 
 std::string text_of(std::span<const std::byte> bytes) {
     std::string text(bytes.size(), '\0');
-    std::ranges::transform(bytes, text.begin(), [](std::byte b) { return std::to_integer<char>(b); });
+    std::ranges::transform(bytes, text.begin(),
+                           [](std::byte b) { return std::to_integer<char>(b); });
     return text;
 }
 
@@ -147,9 +148,9 @@ Header read_header(const File& file, Header* found) {
             header.compression = static_cast<Compression>(type);
         }
     }
-    const std::uint64_t area_end =
-        backing_offset != 0 ? std::min(backing_offset, header.cluster_bytes())
-                            : header.cluster_bytes();
+    const std::uint64_t area_end = backing_offset != 0
+                                       ? std::min(backing_offset, header.cluster_bytes())
+                                       : header.cluster_bytes();
     // An area that the file's end cuts off holds no more extensions.
     read_extensions(file, header_length, std::min(area_end, file.size()), header);
     return header;
@@ -186,8 +187,7 @@ std::vector<std::byte> encode_header(const Header& header) {
     append_extension(bytes, extension_end, {});
     if (!backing_name.empty()) {
         store_be(bytes.data() + at_backing_offset, std::uint64_t{bytes.size()});
-        store_be(bytes.data() + at_backing_length,
-                 static_cast<std::uint32_t>(backing_name.size()));
+        store_be(bytes.data() + at_backing_length, static_cast<std::uint32_t>(backing_name.size()));
         bytes.insert(bytes.end(), backing_name.begin(), backing_name.end());
     }
     assert(bytes.size() <= header.cluster_bytes());

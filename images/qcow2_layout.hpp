@@ -53,9 +53,7 @@ inline constexpr std::uint64_t copied_flag = std::uint64_t{1} << 63U;
 inline constexpr std::uint64_t compressed_flag = std::uint64_t{1} << 62U;
 inline constexpr std::uint64_t zero_flag = 1;
 // Bit at which a compressed entry's count of additional sectors begins; below it lies the offset.
-constexpr unsigned compressed_count_shift(unsigned cluster_bits) {
-    return 62 - (cluster_bits - 8);
-}
+constexpr unsigned compressed_count_shift(unsigned cluster_bits) { return 62 - (cluster_bits - 8); }
 inline constexpr std::uint64_t compressed_sector = 512;
 
 inline constexpr unsigned subclusters = 32;  // per cluster, with extended L2 entries

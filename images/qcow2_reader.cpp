@@ -148,8 +148,7 @@ Mapping Reader::map(std::uint64_t offset) const {
     const std::uint64_t l1_at = header_.l1_offset + l1_index * 8;
     const std::uint64_t l2_table = tables_.entry(l1_at) & offset_mask;
     if (l2_table == 0) {
-        const std::uint64_t missing =
-            tables_.zero_entries(l1_at, 8, header_.l1_entries - l1_index);
+        const std::uint64_t missing = tables_.zero_entries(l1_at, 8, header_.l1_entries - l1_index);
         return {Kind::unallocated, std::max<std::uint64_t>(missing, 1) * covers - offset % covers,
                 0, 0};
     }
@@ -159,8 +158,8 @@ Mapping Reader::map(std::uint64_t offset) const {
     const std::uint64_t index = offset / cluster_bytes_ % header_.l2_entries();
     const std::uint64_t at = l2_table + index * header_.l2_entry_bytes();
     const std::uint64_t entry = tables_.entry(at);
-    if (const std::uint64_t missing = tables_.zero_entries(at, header_.l2_entry_bytes(),
-                                                           header_.l2_entries() - index);
+    if (const std::uint64_t missing =
+            tables_.zero_entries(at, header_.l2_entry_bytes(), header_.l2_entries() - index);
         missing != 0) {
         return {Kind::unallocated, missing * cluster_bytes_ - offset % cluster_bytes_, 0, 0};
     }
@@ -291,8 +290,7 @@ void require_readable(const File& file, const Header& header) {
     if (std::uint64_t{header.l1_entries} * 8 > max_l1_bytes || needed > header.l1_entries) {
         fail(fmt::format("an L1 table of {} entries for {} bytes", header.l1_entries, header.size));
     }
-    if (header.l1_offset % header.cluster_bytes() != 0 ||
-        header.l1_offset > file.size()) {
+    if (header.l1_offset % header.cluster_bytes() != 0 || header.l1_offset > file.size()) {
         fail(fmt::format("an L1 table at {}", header.l1_offset));
     }
 }
@@ -311,10 +309,10 @@ std::unique_ptr<ContentSource> open_in_chain(const std::string& directory, const
             fmt::format("{}: its backing file is not a plain name in the same directory", name));
     }
     if (format == nullptr || format->open == nullptr) {
-        throw ImageError(fmt::format(
-            "{}: its backing file has {}", name,
-            header.backing_format.empty() ? "no recorded format"
-                                          : "a recorded format that cannot be read in-process"));
+        throw ImageError(fmt::format("{}: its backing file has {}", name,
+                                     header.backing_format.empty()
+                                         ? "no recorded format"
+                                         : "a recorded format that cannot be read in-process"));
     }
     if (depth >= max_chain) {
         throw ImageError(

@@ -69,8 +69,7 @@ std::string read_descriptor(const File& file, const Area& area) {
 
 // The content id is random in what qemu-img makes.
 void canonicalise(const ImageRecipe& recipe, const std::string& directory) {
-    const File file =
-        File::open_for_update(directory, file_name(recipe.id, recipe.format));
+    const File file = File::open_for_update(directory, file_name(recipe.id, recipe.format));
     const Area area = descriptor_area(file);
     std::string text = read_descriptor(file, area);
     constexpr std::string_view key = "\nCID=";
@@ -96,8 +95,8 @@ void build(const Case& c, const ImageRecipe& recipe, const std::string& director
     canonicalise(recipe, directory);
 }
 
-// Reads names as qemu-img does: an extent line is an access word and a quoted name, and the parent's
-// name stands two characters (=") behind its key, wherever that is.
+// Reads names as qemu-img does: an extent line is an access word and a quoted name, and the
+// parent's name stands two characters (=") behind its key, wherever that is.
 std::string_view extent_name(std::string_view line) {
     constexpr std::string_view blanks = " \t\r";
     line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));

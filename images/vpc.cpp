@@ -77,8 +77,8 @@ bool has_cookie(std::span<const std::byte> bytes, std::string_view cookie) {
 void write_canonical_footer(const File& file, std::uint64_t offset, const RecipeHash& hash) {
     Footer footer = read_footer(file, offset);
     if (!has_cookie(footer, footer_cookie)) {
-        throw ImageError(
-            fmt::format("{}: qemu-img made a vpc image without a footer at {}", file.name(), offset));
+        throw ImageError(fmt::format("{}: qemu-img made a vpc image without a footer at {}",
+                                     file.name(), offset));
     }
     store_be(footer.data() + at_time_stamp, static_cast<std::uint32_t>(hash.low >> 32U));
     store_be(footer.data() + at_uuid, hash.high);
@@ -105,7 +105,8 @@ void build(const Case& c, const ImageRecipe& recipe, const std::string& director
     const File file = File::open_for_update(directory, file_name(recipe.id, recipe.format));
     const std::uint64_t size = file.size();
     if (size < footer_bytes) {
-        throw ImageError(fmt::format("{}: qemu-img made a vpc image of {} bytes", file.name(), size));
+        throw ImageError(
+            fmt::format("{}: qemu-img made a vpc image of {} bytes", file.name(), size));
     }
     const RecipeHash hash = recipe_hash(recipe);
     if (!is_fixed(recipe)) {
@@ -158,7 +159,8 @@ std::string locator_name(const File& file, std::span<const std::byte> locator) {
         return from_utf16(bytes, false);
     }
     std::string text(bytes.size(), '\0');
-    std::ranges::transform(bytes, text.begin(), [](std::byte b) { return std::to_integer<char>(b); });
+    std::ranges::transform(bytes, text.begin(),
+                           [](std::byte b) { return std::to_integer<char>(b); });
     return text;
 }
 

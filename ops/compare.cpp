@@ -15,8 +15,8 @@ const Operation& compare_operation() {
         .inspections = no_inspections,
         .may_change = changes_nothing,
         .bytes_stable = never_bytes_stable,
-        // 1: they differ. Errors have codes above it, but a wrong command line has 1 as well, with a
-        // message on stderr.
+        // 1: they differ. Errors have codes above it, but a wrong command line has 1 as well, with
+        // a message on stderr.
         .answer_codes = {1},
         .layers = reading_layers(),
         .text_normalisers = {&progress_text()},

@@ -4,6 +4,7 @@
 
 #include "images/format.hpp"
 #include "ops/shared.hpp"
+#include "pickers/backing_rules.hpp"
 #include "pickers/convert.hpp"
 #include "pickers/creation_options.hpp"
 #include "pickers/value_rules.hpp"
@@ -15,15 +16,14 @@ namespace {
 constexpr std::uint64_t default_sparse_bytes = 4096;
 
 // Data that the step writes: all of the size, or what the writes of its sources make it take for
-// data. A write lies in clusters of its image, and with a large -S the zeros around it count; with -c
-// clusters of the target are written whole.
+// data. A write lies in clusters of its image, and with a large -S the zeros around it count; with
+// -c clusters of the target are written whole.
 std::uint64_t written_bytes(const Case& c) {
     const Step& step = c.steps.back();
     if (convert_is_dense(step)) {
         return convert_size(c);
     }
-    const bool coarse =
-        bytes_of(step, "-S").value_or(default_sparse_bytes) > default_sparse_bytes;
+    const bool coarse = bytes_of(step, "-S").value_or(default_sparse_bytes) > default_sparse_bytes;
     std::uint64_t bytes = 0;
     for (const ImageRecipe& image : c.images) {
         const Format* format = find_format(image.format);
@@ -48,6 +48,10 @@ Cost cost(const Case& c) {
     cost.bytes_written += up_front.bytes + data;
     cost.metadata_clusters += up_front.clusters;
     cost.requests += data / target_cluster(c) + 1;
+    if (named_backing(c.steps.back())) {
+        // Zeros that hide the backing file are written cluster by cluster.
+        cost.requests += convert_size(c) / target_cluster(c);
+    }
     return cost;
 }
 
@@ -98,9 +102,8 @@ const Operation& convert_operation() {
 }
 
 const Operation& convert_compressed_operation() {
-    static const Operation operation =
-        make_operation("convert_compressed", "a compressed copy of images", 10,
-                       convert_compressed_picker());
+    static const Operation operation = make_operation(
+        "convert_compressed", "a compressed copy of images", 10, convert_compressed_picker());
     return operation;
 }
 

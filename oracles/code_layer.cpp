@@ -16,8 +16,11 @@ LayerResult compare_code(const Comparison& comparison) {
     if (subject == reference) {
         return LayerResult::agree();
     }
+    // Two refusals with other codes are a detail; two answers with other codes are other answers.
+    const Severity severity =
+        sides->both(OutcomeClass::succeeded) ? Severity::disagreement : Severity::detail;
     Difference difference =
-        start_difference(comparison, *sides, LayerId::code, Direction::differ, Severity::detail);
+        start_difference(comparison, *sides, LayerId::code, Direction::differ, severity);
     difference.symptom.field = "code";
     difference.symptom.subject_message =
         template_of(comparison, core_message(comparison, sides->subject));

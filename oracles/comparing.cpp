@@ -15,8 +15,8 @@ std::optional<Sides> sides_of(const Comparison& comparison) {
     }
     const StepObservation& subject = comparison.subject.steps[comparison.step];
     const StepObservation& reference = comparison.reference.steps[comparison.step];
-    return Sides{subject, reference, outcome_class(subject.outcome.ending),
-                 outcome_class(reference.outcome.ending)};
+    return Sides{subject, reference, step_class(subject, comparison.answer_codes),
+                 step_class(reference, comparison.answer_codes)};
 }
 
 Difference start_difference(const Comparison& comparison, const Sides& sides, LayerId layer,

@@ -31,6 +31,8 @@ struct Comparison {
     // Whether two runs of the reference give the same bytes for this step (its profile and the case
     // say so); without that, the bytes layer does not apply.
     bool bytes_stable = false;
+    // Exit codes beside 0 that are an answer: see step_class().
+    std::vector<int> answer_codes = {};
 };
 
 enum class LayerVerdict { agree, diverge, inconclusive, not_applicable };

@@ -90,6 +90,10 @@ struct StepObservation {
     bool files_cut = false;               // more entries than we list
 };
 
+// How a step ended: the class of its ending, but succeeded for an exit code of `answer_codes` that
+// came without a word on stderr ("the images differ" is an answer, not a refusal).
+OutcomeClass step_class(const StepObservation& step, const std::vector<int>& answer_codes);
+
 struct Observation {
     std::vector<FileEntry> initial;  // workspace before the first step
     std::vector<StepObservation> steps;

@@ -18,8 +18,7 @@ const std::string* backing_format(const Step& step) {
         return &word->text;
     }
     for (const Argument& argument : step.arguments) {
-        const auto* list =
-            argument.value ? std::get_if<OptionList>(&*argument.value) : nullptr;
+        const auto* list = argument.value ? std::get_if<OptionList>(&*argument.value) : nullptr;
         if (list == nullptr) {
             continue;
         }
@@ -36,7 +35,6 @@ const std::string* backing_format(const Step& step) {
 bool has_format_literal(const Step& step) {
     return option_value<LiteralValue>(step, "-F") != nullptr;
 }
-
 
 // With -u the backing file is not opened, so nothing holds its format against it.
 bool is_opened(const Case& c) { return !has_option(last_step(c), "-u"); }
@@ -63,40 +61,41 @@ std::string add_extra_image(Case& c) {
 }
 
 Rule format_missing_rule() {
-    return {"backing-without-format", true, "a backing file needs its format",
-            [](const Case& c) {
-                const Step& step = last_step(c);
-                return named_backing(step) && backing_format(step) == nullptr &&
-                       !has_format_literal(step);
-            },
-            [](Case& c, const Draws&) {
-                remove_option(last_step(c), "-F");
-                erase_creation_option(last_step(c), "backing_fmt");
-            },
-            // A vmdk names the format of its parent by itself.
-            [](const Case& c) {
-                return named_backing(last_step(c)) && target_format(c) == "qcow2";
-            }};
+    return {
+        "backing-without-format", true, "a backing file needs its format",
+        [](const Case& c) {
+            const Step& step = last_step(c);
+            return named_backing(step) && backing_format(step) == nullptr &&
+                   !has_format_literal(step);
+        },
+        [](Case& c, const Draws&) {
+            remove_option(last_step(c), "-F");
+            erase_creation_option(last_step(c), "backing_fmt");
+        },
+        // A vmdk names the format of its parent by itself.
+        [](const Case& c) { return named_backing(last_step(c)) && target_format(c) == "qcow2"; }};
 }
 
 Rule format_alone_rule() {
-    return {"format-without-backing", true, "a backing format needs a backing file",
-            [](const Case& c) {
-                const Step& step = last_step(c);
-                return !named_backing(step) && backing_format(step) != nullptr;
-            },
-            [](Case& c, const Draws& draws) {
-                static constexpr Words formats[] = {"raw", "qcow2"};
-                set_option(last_step(c), "-F",
-                           WordValue{std::string(draws.pick("format", formats))});
-            },
-            [](const Case& c) {
-                return target_format(c) == "qcow2" && !named_backing(last_step(c));
-            }};
+    return {
+        "format-without-backing",
+        true,
+        "a backing format needs a backing file",
+        [](const Case& c) {
+            const Step& step = last_step(c);
+            return !named_backing(step) && backing_format(step) != nullptr;
+        },
+        [](Case& c, const Draws& draws) {
+            static constexpr Words formats[] = {"raw", "qcow2"};
+            set_option(last_step(c), "-F", WordValue{std::string(draws.pick("format", formats))});
+        },
+        [](const Case& c) { return target_format(c) == "qcow2" && !named_backing(last_step(c)); }};
 }
 
 Rule unknown_format() {
-    return {"unknown-backing-format", true, "-F must name a format that exists",
+    return {"unknown-backing-format",
+            true,
+            "-F must name a format that exists",
             [](const Case& c) { return has_format_literal(last_step(c)); },
             [](Case& c, const Draws& draws) {
                 static constexpr Words words[] = {"qcow9", "RAW", "vdmk", "none"};
@@ -108,7 +107,9 @@ Rule unknown_format() {
 }
 
 Rule other_backing_format_rule() {
-    return {"other-backing-format", true, "the backing file must be of the format that -F names",
+    return {"other-backing-format",
+            true,
+            "the backing file must be of the format that -F names",
             [](const Case& c) {
                 const std::string* word = backing_format(last_step(c));
                 const std::string_view format = true_format(c);
@@ -123,23 +124,24 @@ Rule other_backing_format_rule() {
                     }
                 }
                 erase_creation_option(last_step(c), "backing_fmt");
-                set_option(last_step(c), "-F",
-                           WordValue{std::string(
-                               draws.pick("format", std::span<const Words>(others)))});
+                set_option(
+                    last_step(c), "-F",
+                    WordValue{std::string(draws.pick("format", std::span<const Words>(others)))});
             },
             is_opened_by_qcow2};
 }
 
 Rule own_backing_format_rule() {
-    return {"own-backing-format", false,
-            "the backing file must be of the format that -F names; raw is accepted for any, and any "
-            "with -u",
-            [](const Case& c) {
-                const std::string* word = backing_format(last_step(c));
-                const std::string_view format = true_format(c);
-                return word != nullptr && !format.empty() && *word != format &&
-                       (*word == "raw" || !is_opened(c));
-            }};
+    return {
+        "own-backing-format", false,
+        "the backing file must be of the format that -F names; raw is accepted for any, and any "
+        "with -u",
+        [](const Case& c) {
+            const std::string* word = backing_format(last_step(c));
+            const std::string_view format = true_format(c);
+            return word != nullptr && !format.empty() && *word != format &&
+                   (*word == "raw" || !is_opened(c));
+        }};
 }
 
 // Captureless functions for either spelling of the option.
@@ -153,7 +155,9 @@ void name_extra_as_backing(Case& c, const Draws&) {
 
 template <char letter>
 Rule unsupported_rule() {
-    return {"backing-unsupported", true, "the format must have backing files",
+    return {"backing-unsupported",
+            true,
+            "the format must have backing files",
             [](const Case& c) {
                 return named_backing(last_step(c)) && !can_have_backing(target_format(c));
             },

@@ -1,5 +1,5 @@
-// The backing file of an image that a step makes: "-b FILE -F FORMAT" or "-B FILE -F FORMAT", or the
-// creation options backing_file and backing_fmt.
+// The backing file of an image that a step makes: "-b FILE -F FORMAT" or "-B FILE -F FORMAT", or
+// the creation options backing_file and backing_fmt.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// The cache modes of -t and -T. `none` and `directsync` are never drawn: they need a file system with
-// O_DIRECT, which a workspace in memory need not have.
+// The cache modes of -t and -T. `none` and `directsync` are never drawn: they need a file system
+// with O_DIRECT, which a workspace in memory need not have.
 #pragma once
 
 #include "pickers/value_rules.hpp"

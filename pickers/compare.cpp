@@ -58,8 +58,7 @@ ImageRecipe copy_of(const Case& c, const PickContext& context, const Draws& draw
     }
     ImageRecipe copy;
     copy.id = "second";
-    copy.format =
-        draws.pick("format", std::span<const Weighted<std::string_view>>(formats));
+    copy.format = draws.pick("format", std::span<const Weighted<std::string_view>>(formats));
     copy.size = size;
     if (copy.format == "qcow2") {
         unsigned smallest = 9;
@@ -201,8 +200,7 @@ struct SecondFormatOption {
 // The id of the second image; empty where there is none.
 std::string_view second_id(const Case& c) {
     const auto names = positionals(last_step(c));
-    return names.size() < 2 ? std::string_view{}
-                            : std::get<ImageValue>(*names[1]->value).id;
+    return names.size() < 2 ? std::string_view{} : std::get<ImageValue>(*names[1]->value).id;
 }
 
 std::string_view second_format_word(const Case& c) {
@@ -240,8 +238,7 @@ Rule other_second_format_rule() {
     return {"other-second-format", true, "the second image must be of the format that -F names",
             [](const Case& c) {
                 const std::string_view word = second_format_word(c);
-                return !word.empty() && word != "raw" &&
-                       find_image(c, second_id(c)) != nullptr &&
+                return !word.empty() && word != "raw" && find_image(c, second_id(c)) != nullptr &&
                        std::ranges::find(known_formats(), word) != known_formats().end() &&
                        word != format_of(c, second_id(c));
             },
@@ -253,8 +250,8 @@ Rule other_second_format_rule() {
                     }
                 }
                 set_option(last_step(c), "-F",
-                           WordValue{std::string(draws.pick(
-                               "format", std::span<const std::string_view>(others)))});
+                           WordValue{std::string(
+                               draws.pick("format", std::span<const std::string_view>(others)))});
             }};
 }
 

@@ -47,8 +47,7 @@ Shape draw_shape(const Draws& draws, const Plan& plan, bool compressed) {
         {Sparse::absent, 60}, {Sparse::value, 28}, {Sparse::zero, 12}};
     Shape shape;
     shape.compressed = compressed;
-    shape.target =
-        draws.pick("arg[-O]", std::span<const Weighted<std::string_view>>(targets));
+    shape.target = draws.pick("arg[-O]", std::span<const Weighted<std::string_view>>(targets));
     shape.sparse = draws.pick("arg[-S].kind", sparse);
     shape.several = draws.chance("several", 10);
     shape.source_format = draws.chance("arg[-f]", 85);
@@ -106,7 +105,7 @@ std::string draw_base(Case& c, const PickContext& context, const std::string& so
 }
 
 SizeValue draw_sparse_size(const Draws& draws) {
-    static constexpr std::uint64_t sizes[] = {512,      1 * kib,  4 * kib,   8 * kib,
+    static constexpr std::uint64_t sizes[] = {512,      1 * kib, 4 * kib,        8 * kib,
                                               64 * kib, 1 * mib, max_sparse_size};
     const std::uint64_t bytes = draws.chance("odd", 30)
                                     ? 512 * draws.between("sectors", 1, max_sparse_size / 512)
@@ -139,16 +138,16 @@ void draw_flags(Step& step, const Draws& draws, const Case& c, const Shape& shap
     cache("-t", 20);
     cache("-T", 15);
     if (draws.chance("arg[-m]", 25)) {
-        step.arguments.push_back({"-m", NumberValue{static_cast<std::int64_t>(draws.between(
-                                            "arg[-m].count", 1, max_coroutines))}});
+        step.arguments.push_back({"-m", NumberValue{static_cast<std::int64_t>(
+                                            draws.between("arg[-m].count", 1, max_coroutines))}});
     }
     // A stream-optimised vmdk is written front to back.
     flag("-W", 15, shape.target != "vmdk");
     if (draws.chance("arg[-r]", 8)) {
         step.arguments.push_back({"-r", draw_rate(draws.scope("arg[-r]"))});
     }
-    const bool offload = draws.chance("arg[-C]", 10) && !shape.compressed &&
-                         shape.sparse == Sparse::absent;
+    const bool offload =
+        draws.chance("arg[-C]", 10) && !shape.compressed && shape.sparse == Sparse::absent;
     if (offload) {
         step.arguments.push_back({"-C", std::nullopt});
     }
@@ -184,8 +183,7 @@ Case draw(const PickContext& context, bool compressed) {
     } else if (shape.sparse == Sparse::value) {
         step.arguments.push_back({"-S", draw_sparse_size(draws.scope("arg[-S]"))});
     }
-    const bool based =
-        draws.chance("arg[-B]", 32) && shape.target == "qcow2" && !shape.several;
+    const bool based = draws.chance("arg[-B]", 32) && shape.target == "qcow2" && !shape.several;
     std::uint64_t size = 0;
     for (const std::string& source : sources) {
         const ImageRecipe& image = *find_image(c, source);
@@ -268,7 +266,8 @@ Rule sparse_text_rule() {
 }
 
 Rule slow_rate_rule() {
-    return {"slow-rate", false, "a rate that data can reach makes the command wait; accepted by all",
+    return {"slow-rate", false,
+            "a rate that data can reach makes the command wait; accepted by all",
             [](const Case& c) {
                 const auto rate = bytes_of(last_step(c), "-r");
                 return rate && *rate != 0 && *rate < 64 * gib;
@@ -276,9 +275,12 @@ Rule slow_rate_rule() {
 }
 
 Rule no_output_rule() {
-    return {"no-output", true, "the output must be named",
+    return {"no-output",
+            true,
+            "the output must be named",
             [](const Case& c) { return positionals(last_step(c)).size() == 1; },
-            [](Case& c, const Draws&) { last_step(c).arguments.pop_back(); }, has_one_source};
+            [](Case& c, const Draws&) { last_step(c).arguments.pop_back(); },
+            has_one_source};
 }
 
 // A subject may overwrite what it should not, but no case of ours asks for it.
@@ -314,7 +316,9 @@ Rule several_formats_rule() {
 }
 
 Rule compression_rule() {
-    return {"compression-unsupported", true, "-c needs a format that has compression",
+    return {"compression-unsupported",
+            true,
+            "-c needs a format that has compression",
             [](const Case& c) {
                 const std::string_view target = target_format(c);
                 return has_option(last_step(c), "-c") && (target == "raw" || target == "vpc");
@@ -335,33 +339,34 @@ Rule compression_rule() {
 }
 
 Rule offload_rule() {
-    return {"copy-offload-conflict", true, "-C excludes -S, -c and --salvage",
-            [](const Case& c) {
-                const Step& step = last_step(c);
-                return has_option(step, "-C") &&
-                       (has_option(step, "-S") || has_option(step, "-c") ||
-                        has_option(step, "--salvage"));
-            },
-            [](Case& c, const Draws& draws) {
-                Step& step = last_step(c);
-                if (!has_option(step, "-C")) {
-                    add_flag(step, "-C");
-                }
-                if (has_option(step, "-S") || has_option(step, "-c") ||
-                    has_option(step, "--salvage")) {
-                    return;
-                }
-                if (draws.chance("salvage", 50)) {
-                    add_flag(step, "--salvage");
-                } else {
-                    set_option(step, "-S", suffixed_size(4 * kib));
-                }
-            }};
+    return {
+        "copy-offload-conflict", true, "-C excludes -S, -c and --salvage",
+        [](const Case& c) {
+            const Step& step = last_step(c);
+            return has_option(step, "-C") && (has_option(step, "-S") || has_option(step, "-c") ||
+                                              has_option(step, "--salvage"));
+        },
+        [](Case& c, const Draws& draws) {
+            Step& step = last_step(c);
+            if (!has_option(step, "-C")) {
+                add_flag(step, "-C");
+            }
+            if (has_option(step, "-S") || has_option(step, "-c") || has_option(step, "--salvage")) {
+                return;
+            }
+            if (draws.chance("salvage", 50)) {
+                add_flag(step, "--salvage");
+            } else {
+                set_option(step, "-S", suffixed_size(4 * kib));
+            }
+        }};
 }
 
 Rule bitmaps_rule() {
-    return {"bitmaps-unsupported", true,
-            "--bitmaps needs one source, and formats that have bitmaps on both sides: qcow2, the target "
+    return {"bitmaps-unsupported",
+            true,
+            "--bitmaps needs one source, and formats that have bitmaps on both sides: qcow2, the "
+            "target "
             "not of version 2",
             [](const Case& c) {
                 const auto sources = convert_sources(last_step(c));
@@ -378,7 +383,9 @@ Rule bitmaps_rule() {
 }
 
 Rule several_backing_rule() {
-    return {"backing-with-several-sources", true, "-B needs a single source",
+    return {"backing-with-several-sources",
+            true,
+            "-B needs a single source",
             [](const Case& c) {
                 return named_backing(last_step(c)) && target_format(c) == "qcow2" &&
                        convert_sources(last_step(c)).size() > 1;
@@ -506,8 +513,8 @@ std::vector<OptionSpec> make_options(bool compressed) {
     };
 }
 
-// Of the options that are drawn: -l, -n and --target-is-zero only to be refused, since images cannot
-// have snapshots yet and nothing stands at the output; -o size has no effect.
+// Of the options that are drawn: -l, -n and --target-is-zero only to be refused, since images
+// cannot have snapshots yet and nothing stands at the output; -o size has no effect.
 constexpr LeftOut left_out[] = {
     {"--image-opts", "names protocols"},
     {"--target-image-opts", "names protocols"},
@@ -526,8 +533,8 @@ const Picker& convert_picker() {
 const Picker& convert_compressed_picker() {
     static const std::vector<OptionSpec> options = make_options(true);
     static const std::vector<Rule> rules = make_rules(true);
-    static const Picker picker{"convert_compressed", "convert", draw_compressed, options,
-                               rules, left_out};
+    static const Picker picker{
+        "convert_compressed", "convert", draw_compressed, options, rules, left_out};
     return picker;
 }
 

@@ -119,8 +119,8 @@ Case draw_valid(const PickContext& context) {
     if (unsafe) {
         step.arguments.push_back({"-u", std::nullopt});
     }
-    std::vector<FormatOption> options = draw_creation_options(
-        draws.scope("arg[-o]"), context.plan, {format, size, backed, false});
+    std::vector<FormatOption> options =
+        draw_creation_options(draws.scope("arg[-o]"), context.plan, {format, size, backed, false});
     if (backed) {
         draw_backing(step, draws.scope("arg[-b]"), "-b", backing, format_of(c, backing), options);
     }
@@ -170,8 +170,7 @@ const LiteralValue* literal_size(const Case& c) {
 }
 
 Rule positional_rule() {
-    return {"positional-kinds", false, "an output, then a size",
-            [](const Case& c) {
+    return {"positional-kinds", false, "an output, then a size", [](const Case& c) {
                 const auto names = positionals(last_step(c));
                 if (names.empty()) {
                     return false;
@@ -185,7 +184,9 @@ Rule positional_rule() {
 }
 
 Rule no_size_rule() {
-    return {"no-size", true, "without a backing file a size must be given",
+    return {"no-size",
+            true,
+            "without a backing file a size must be given",
             [](const Case& c) {
                 const Step& step = last_step(c);
                 return is_named(c) && !has_backing_size(c) && size_argument(step) == nullptr &&
@@ -235,9 +236,9 @@ Rule size_range_rule() {
                 return size && *size > size_max;
             },
             [](Case& c, const Draws& draws) {
-                static constexpr std::uint64_t sizes[] = {
-                    9'223'372'036'854'775'808U, 10'376'293'541'461'622'784U,
-                    18'446'744'073'709'551'615U};
+                static constexpr std::uint64_t sizes[] = {9'223'372'036'854'775'808U,
+                                                          10'376'293'541'461'622'784U,
+                                                          18'446'744'073'709'551'615U};
                 set_size(last_step(c), draws.chance("suffix", 50)
                                            ? suffixed_size(draws.pick("size", sizes))
                                            : plain_size(draws.pick("size", sizes)));
@@ -247,7 +248,9 @@ Rule size_range_rule() {
 }
 
 Rule too_large_rule() {
-    return {"too-large-for-format", true, "the format must be able to hold the size",
+    return {"too-large-for-format",
+            true,
+            "the format must be able to hold the size",
             [](const Case& c) {
                 const auto size = create_size(c);
                 return size && *size <= size_max && *size > largest_size(c) &&
@@ -267,9 +270,7 @@ Rule too_large_rule() {
                 static constexpr std::uint64_t sizes[] = {129 * gib, 160 * gib, 200 * gib};
                 set_size(step, suffixed_size(draws.pick("size", sizes)));
             },
-            [](const Case& c) {
-                return target_format(c) == "vpc" || target_format(c) == "qcow2";
-            }};
+            [](const Case& c) { return target_format(c) == "vpc" || target_format(c) == "qcow2"; }};
 }
 
 Rule size_bound_rule() {
@@ -282,7 +283,9 @@ Rule size_bound_rule() {
 }
 
 Rule size_twice_rule() {
-    return {"size-twice", true, "the size may be given only once",
+    return {"size-twice",
+            true,
+            "the size may be given only once",
             [](const Case& c) {
                 const Step& step = last_step(c);
                 return size_argument(step) != nullptr &&
@@ -295,7 +298,9 @@ Rule size_twice_rule() {
 }
 
 Rule extra_argument_rule() {
-    return {"extra-argument", true, "nothing may follow the size",
+    return {"extra-argument",
+            true,
+            "nothing may follow the size",
             [](const Case& c) { return positionals(last_step(c)).size() > 2; },
             [](Case& c, const Draws&) {
                 last_step(c).arguments.push_back({"", suffixed_size(2 * mib)});
@@ -304,7 +309,9 @@ Rule extra_argument_rule() {
 }
 
 Rule missing_backing_rule() {
-    return {"missing-backing-file", true, "the backing file must exist, or -u be given",
+    return {"missing-backing-file",
+            true,
+            "the backing file must exist, or -u be given",
             [](const Case& c) {
                 const auto backing = named_backing(last_step(c));
                 return backing && find_image(c, *backing) == nullptr &&
@@ -324,24 +331,25 @@ Rule missing_backing_rule() {
 }
 
 Rule vmdk_backing_rule() {
-    return {"parent-not-vmdk", true, "a vmdk lies on a vmdk only",
-            [](const Case& c) {
-                const auto backing = named_backing(last_step(c));
-                return target_format(c) == "vmdk" && backing &&
-                       find_image(c, *backing) != nullptr && format_of(c, *backing) != "vmdk";
-            },
-            [](Case& c, const Draws&) {
-                ImageRecipe other;
-                other.id = "extra";
-                other.format = "raw";
-                other.size = 64 * kib;
-                c.images.push_back(other);
-                set_option(last_step(c), "-b", ImageValue{other.id});
-                set_option(last_step(c), "-F", WordValue{"raw"});
-            },
-            [](const Case& c) {
-                return target_format(c) == "vmdk" && !named_backing(last_step(c));
-            }};
+    return {
+        "parent-not-vmdk",
+        true,
+        "a vmdk lies on a vmdk only",
+        [](const Case& c) {
+            const auto backing = named_backing(last_step(c));
+            return target_format(c) == "vmdk" && backing && find_image(c, *backing) != nullptr &&
+                   format_of(c, *backing) != "vmdk";
+        },
+        [](Case& c, const Draws&) {
+            ImageRecipe other;
+            other.id = "extra";
+            other.format = "raw";
+            other.size = 64 * kib;
+            c.images.push_back(other);
+            set_option(last_step(c), "-b", ImageValue{other.id});
+            set_option(last_step(c), "-F", WordValue{"raw"});
+        },
+        [](const Case& c) { return target_format(c) == "vmdk" && !named_backing(last_step(c)); }};
 }
 
 }  // namespace
@@ -376,21 +384,11 @@ const Picker& create_picker() {
     };
     static const std::vector<Rule> rules = [] {
         std::vector<Rule> all{
-            unknown_option_rule(),
-            unknown_format_rule(),
-            no_file_rule(),
-            known_images_rule(),
-            target_format_rule("-f"),
-            positional_rule(),
-            no_size_rule(),
-            size_text_rule(),
-            negative_size_rule(),
-            size_range_rule(),
-            too_large_rule(),
-            size_bound_rule(),
-            size_twice_rule(),
-            extra_argument_rule(),
-            missing_backing_rule(),
+            unknown_option_rule(), unknown_format_rule(),    no_file_rule(),
+            known_images_rule(),   target_format_rule("-f"), positional_rule(),
+            no_size_rule(),        size_text_rule(),         negative_size_rule(),
+            size_range_rule(),     too_large_rule(),         size_bound_rule(),
+            size_twice_rule(),     extra_argument_rule(),    missing_backing_rule(),
             vmdk_backing_rule(),
         };
         for (std::vector<Rule> more : {backing_rules("-b"), creation_option_rules()}) {

@@ -153,8 +153,8 @@ template <std::size_t n>
 void draw_word(const Draws& draws, std::string_view name, unsigned percent, const Words (&words)[n],
                std::vector<FormatOption>& options) {
     if (draws.chance(std::string(name), percent)) {
-        options.push_back(
-            {std::string(name), WordValue{std::string(draws.pick(std::string(name) + ".word", words))}});
+        options.push_back({std::string(name),
+                           WordValue{std::string(draws.pick(std::string(name) + ".word", words))}});
     }
 }
 
@@ -174,8 +174,9 @@ void draw_preallocation(const Draws& draws, const TargetWish& wish, std::uint64_
             modes.push_back("full");
         }
     }
-    options.push_back({"preallocation", WordValue{std::string(draws.pick(
-                                            "preallocation.mode", std::span<const Words>(modes)))}});
+    options.push_back(
+        {"preallocation",
+         WordValue{std::string(draws.pick("preallocation.mode", std::span<const Words>(modes)))}});
 }
 
 void draw_qcow2(const Draws& draws, const Plan& plan, const TargetWish& wish,
@@ -189,16 +190,17 @@ void draw_qcow2(const Draws& draws, const Plan& plan, const TargetWish& wish,
     }
     std::uint64_t cluster = default_cluster;
     if (draws.chance("cluster_size", 65)) {
-        // The tables of small clusters grow with the size of the image.
+        // The tables of small clusters grow with the size of the image; on a backing file each
+        // cluster of zeros may be one of its own.
+        const std::uint64_t most = wish.backing ? 32'768 : 262'144;
         unsigned smallest = 9;
-        while (smallest < 16 && wish.size >> smallest > 262'144) {
+        while (smallest < 16 && wish.size >> smallest > most) {
             ++smallest;
         }
         // Every cluster that is touched is compressed as a whole, which takes time for large ones.
         const bool small = wish.compressed && draws.chance("cluster_size.small", 90);
         cluster = std::uint64_t{1} << draws.between("cluster_size.bits", smallest, small ? 17 : 21);
-        options.push_back(
-            {"cluster_size", draw_spelling(draws.scope("cluster_size"), cluster)});
+        options.push_back({"cluster_size", draw_spelling(draws.scope("cluster_size"), cluster)});
     }
     if (draws.chance("refcount_bits", 25)) {
         const auto bits = std::int64_t{1} << draws.between("refcount_bits.log", 0, 6);
@@ -207,8 +209,8 @@ void draw_qcow2(const Draws& draws, const Plan& plan, const TargetWish& wish,
     draw_switch(draws, "lazy_refcounts", 20, !old, options);
     draw_switch(draws, "extended_l2", 20, !old && cluster >= 16 * kib, options);
     if (draws.chance("compression_type", 25)) {
-        const bool zstd = draws.chance("compression_type.zstd", 60) && !old &&
-                          plan.has_feature("zstd");
+        const bool zstd =
+            draws.chance("compression_type.zstd", 60) && !old && plan.has_feature("zstd");
         options.push_back({"compression_type", WordValue{zstd ? "zstd" : "zlib"}});
     }
     draw_preallocation(draws, wish, cluster,
@@ -242,8 +244,8 @@ bool fits(const CreationOption& option, const Scalar& value) {
             return std::holds_alternative<ImageValue>(value);
         case ValueKind::word: {
             const auto* word = std::get_if<WordValue>(&value);
-            return word != nullptr && std::ranges::find(option.words, word->text) !=
-                                          option.words.end();
+            return word != nullptr &&
+                   std::ranges::find(option.words, word->text) != option.words.end();
         }
         default:
             return false;
@@ -305,7 +307,9 @@ std::vector<const CreationOption*> options_with_ill_typed(std::string_view forma
 }
 
 Rule creation_option_value_rule() {
-    return {"creation-option-value", true, "a creation option's value must be of its type",
+    return {"creation-option-value",
+            true,
+            "a creation option's value must be of its type",
             [](const Case& c) {
                 const auto options = creation_options(last_step(c));
                 return std::ranges::any_of(options, [&](const FormatOption& option) {
@@ -317,8 +321,9 @@ Rule creation_option_value_rule() {
                 const auto candidates = options_with_ill_typed(target_format(c));
                 const CreationOption& option =
                     *candidates[draws.between("option", 0, candidates.size() - 1)];
-                set_creation_option(last_step(c), option.name,
-                                    LiteralValue{std::string(draws.pick("value", option.ill_typed))});
+                set_creation_option(
+                    last_step(c), option.name,
+                    LiteralValue{std::string(draws.pick("value", option.ill_typed))});
             },
             [](const Case& c) { return !options_with_ill_typed(target_format(c)).empty(); }};
 }
@@ -331,10 +336,12 @@ bool out_of_range(const Case& c, std::string_view name, bool (*accepts)(std::uin
 }
 
 Rule cluster_size_rule() {
-    return {"cluster-size-range", true, "cluster_size must be a power of two from 512 to 2 MiB",
+    return {"cluster-size-range",
+            true,
+            "cluster_size must be a power of two from 512 to 2 MiB",
             [](const Case& c) { return out_of_range(c, "cluster_size", is_cluster_size); },
             [](Case& c, const Draws& draws) {
-                static constexpr std::uint64_t sizes[] = {0,       1,        256,      513,    1000,
+                static constexpr std::uint64_t sizes[] = {0,       1,        256,     513,    1000,
                                                           3 * kib, 96 * kib, 3 * mib, 4 * mib};
                 set_creation_option(last_step(c), "cluster_size",
                                     plain_size(draws.pick("cluster_size", sizes)));
@@ -343,7 +350,9 @@ Rule cluster_size_rule() {
 }
 
 Rule refcount_bits_rule() {
-    return {"refcount-bits-range", true, "refcount_bits must be a power of two from 1 to 64",
+    return {"refcount-bits-range",
+            true,
+            "refcount_bits must be a power of two from 1 to 64",
             [](const Case& c) { return out_of_range(c, "refcount_bits", is_refcount_width); },
             [](Case& c, const Draws& draws) {
                 static constexpr std::int64_t widths[] = {0, 3, 15, 63, 65, 128, 1024};
@@ -412,7 +421,9 @@ Rule version_rule(std::string_view name, std::string_view why) {
 }
 
 Rule extended_l2_rule() {
-    return {"extended-l2-small-clusters", true, "extended_l2 needs clusters of at least 16 KiB",
+    return {"extended-l2-small-clusters",
+            true,
+            "extended_l2 needs clusters of at least 16 KiB",
             [](const Case& c) {
                 const auto options = creation_options(last_step(c));
                 return makes_qcow2(c) && word_of(options, "extended_l2") == "on" &&
@@ -431,7 +442,8 @@ Rule extended_l2_rule() {
 }
 
 Rule preallocation_with_backing_rule() {
-    return {"preallocation-with-backing", true,
+    return {"preallocation-with-backing",
+            true,
             "an image with a backing file is preallocated only with extended_l2",
             [](const Case& c) {
                 const auto options = creation_options(last_step(c));
@@ -450,7 +462,9 @@ Rule preallocation_with_backing_rule() {
 }
 
 Rule compressed_preallocation_rule() {
-    return {"preallocation-with-compression", true, "-c and preallocation exclude one another",
+    return {"preallocation-with-compression",
+            true,
+            "-c and preallocation exclude one another",
             [](const Case& c) {
                 return has_option(last_step(c), "-c") &&
                        has_preallocation(creation_options(last_step(c)));
@@ -466,7 +480,9 @@ Rule compressed_preallocation_rule() {
 }
 
 Rule hardware_version_rule() {
-    return {"compat6-with-hwversion", true, "compat6 fixes the hardware version",
+    return {"compat6-with-hwversion",
+            true,
+            "compat6 fixes the hardware version",
             [](const Case& c) {
                 const auto options = creation_options(last_step(c));
                 return target_format(c) == "vmdk" && word_of(options, "compat6") == "on" &&
@@ -474,8 +490,9 @@ Rule hardware_version_rule() {
             },
             [](Case& c, const Draws& draws) {
                 set_creation_option(last_step(c), "compat6", WordValue{"on"});
-                set_creation_option(last_step(c), "hwversion",
-                                    WordValue{std::string(draws.pick("hwversion", hardware_words))});
+                set_creation_option(
+                    last_step(c), "hwversion",
+                    WordValue{std::string(draws.pick("hwversion", hardware_words))});
             },
             [](const Case& c) { return target_format(c) == "vmdk"; }};
 }
@@ -547,8 +564,9 @@ std::vector<FormatOption> creation_options(const Step& step) {
 
 const Scalar* find_creation_option(const std::vector<FormatOption>& options,
                                    std::string_view name) {
-    const auto found = std::find_if(options.rbegin(), options.rend(),
-                                    [&](const FormatOption& option) { return option.name == name; });
+    const auto found =
+        std::find_if(options.rbegin(), options.rend(),
+                     [&](const FormatOption& option) { return option.name == name; });
     return found == options.rend() ? nullptr : &found->value;
 }
 
@@ -642,8 +660,7 @@ std::vector<Rule> creation_option_rules(bool compressed) {
                                              "version 2 has refcounts of 16 bits only"),
         version_rule<Feature::lazy_refcounts>("lazy-refcounts-need-v3",
                                               "version 2 has no lazy refcounts"),
-        version_rule<Feature::extended_l2>("extended-l2-needs-v3",
-                                           "version 2 has no extended_l2"),
+        version_rule<Feature::extended_l2>("extended-l2-needs-v3", "version 2 has no extended_l2"),
         version_rule<Feature::zstd>("zstd-needs-v3", "version 2 compresses with zlib only"),
         extended_l2_rule(),
         compressed ? compressed_preallocation_rule() : preallocation_with_backing_rule(),

@@ -18,9 +18,9 @@ inline constexpr std::string_view target_id = "out";
 // What bounds the options of an image to be made.
 struct TargetWish {
     std::string_view format;
-    std::uint64_t size = 0;    // virtual size, bytes
-    bool backing = false;      // it gets a backing file
-    bool compressed = false;   // it is written compressed, which excludes preallocation
+    std::uint64_t size = 0;   // virtual size, bytes
+    bool backing = false;     // it gets a backing file
+    bool compressed = false;  // it is written compressed, which excludes preallocation
 };
 
 // A creation option that a format documents and that is drawn.
@@ -68,8 +68,8 @@ struct UpFront {
 };
 UpFront target_up_front(const Case& c, std::uint64_t size);
 
-// The format word of `option` ("-f" or "-O") must be the format that the output is looked at with; raw
-// where it is absent.
+// The format word of `option` ("-f" or "-O") must be the format that the output is looked at with;
+// raw where it is absent.
 Rule target_format_rule(std::string_view option);
 
 // The rules for all of this; a picker adds them to its own. `compressed`: its images are always

@@ -127,10 +127,9 @@ std::vector<Violation> validate_case(const Picker& picker, const Case& c) {
     check_images(c, violations);
     std::string_view expected = broken_rule(c);
     for (const Step& step : c.steps) {
-        if (step.actor == Actor::tool) {
-            check_arguments(picker, step, std::holds_alternative<RefusedIntent>(step.intent),
-                            violations);
-        }
+        // Neutral steps too: what the reference runs for both sides is no less bounded.
+        check_arguments(picker, step, std::holds_alternative<RefusedIntent>(step.intent),
+                        violations);
     }
     if (!violations.empty()) {
         // The rules may rely on the shape.

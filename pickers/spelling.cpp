@@ -48,8 +48,8 @@ enum class Spelling { decimal, suffix, fraction, hex, byte, zeros, sign, hex_suf
 
 std::string spell(const Draws& draws, std::uint64_t bytes) {
     static constexpr Weighted<Spelling> kinds[] = {
-        {Spelling::decimal, 25}, {Spelling::suffix, 30}, {Spelling::fraction, 20},
-        {Spelling::hex, 8},      {Spelling::byte, 6},    {Spelling::zeros, 4},
+        {Spelling::decimal, 25}, {Spelling::suffix, 30},   {Spelling::fraction, 20},
+        {Spelling::hex, 8},      {Spelling::byte, 6},      {Spelling::zeros, 4},
         {Spelling::sign, 4},     {Spelling::hex_suffix, 1}};
     switch (draws.pick("spelling.kind", kinds)) {
         case Spelling::decimal:

@@ -34,15 +34,14 @@ std::optional<std::string> on_path(const std::string& name) {
 // A program as a user names it: a path, or a name to look up on PATH.
 std::string resolve(const std::string& name, const std::string& role) {
     std::string path = name;
+    // As in a shell: a file of the working directory needs "./" in front.
     if (name.find('/') == std::string::npos) {
-        if (!fs::exists(name)) {
-            const auto found = on_path(name);
-            if (!found) {
-                throw EnvironmentError("the " + role + " '" + name +
-                                       "' is neither a file here nor on PATH");
-            }
-            path = *found;
+        const auto found = on_path(name);
+        if (!found) {
+            throw EnvironmentError("the " + role + " '" + name +
+                                   "' is not on PATH; give its path (such as ./" + name + ")");
         }
+        path = *found;
     }
     std::error_code error;
     if (!fs::exists(path, error)) {

@@ -81,10 +81,6 @@ bool timed_out(const StepObservation& step) {
     return outcome_class(step.outcome.ending) == OutcomeClass::timed_out;
 }
 
-bool refused(const StepObservation& step) {
-    return outcome_class(step.outcome.ending) == OutcomeClass::refused;
-}
-
 bool has_class(const Observation& observation, OutcomeClass wanted) {
     return std::any_of(observation.steps.begin(), observation.steps.end(),
                        [&](const StepObservation& step) {
@@ -137,9 +133,9 @@ void conclude(CaseResult& result) {
             return;
         }
     }
-    result.terminal = refused(result.subject.steps.back()) && refused(result.reference.steps.back())
-                          ? Terminal::refused_by_both
-                          : Terminal::agreed;
+    result.terminal = result.subject_accepted || result.reference_accepted
+                          ? Terminal::agreed
+                          : Terminal::refused_by_both;
 }
 
 }  // namespace
@@ -212,9 +208,10 @@ CaseResult Executor::run(const Case& c, const RolePair& roles) {
     CaseResult result = attempt(c, operation, roles, limits);
     // qemu-img refuses in its own words when it meets a limit of ours: a refusal of what no rule
     // forbids counts only if it stays with the limit out of the way.
-    const bool may_be_limit = intent_name(c) == "valid" &&
-                              (has_class(result.subject, OutcomeClass::refused) ||
-                               has_class(result.reference, OutcomeClass::refused));
+    const bool may_be_limit =
+        intent_name(c) == "valid" &&
+        ((!result.subject_accepted && has_class(result.subject, OutcomeClass::refused)) ||
+         (!result.reference_accepted && has_class(result.reference, OutcomeClass::refused)));
     if (may_be_limit) {
         Limits raised = limits;
         raised.file_bytes *= 10;
@@ -251,10 +248,9 @@ CaseResult Executor::attempt(const Case& c, const Operation& operation, const Ro
         return result;
     }
     Observation* const observations[] = {&result.subject, &result.reference};
-    for (const int side : sides) {
-        observations[side]->initial =
-            list_workspace(sandbox_.directory(side), watched).files;
-    }
+    // The other side holds the same files under the same names.
+    result.subject.initial = list_workspace(sandbox_.directory(sides.front()), watched).files;
+    result.reference.initial = result.subject.initial;
     const SandboxTool* const tools[] = {&tool_named(sandbox_, roles.subject),
                                         &tool_named(sandbox_, roles.reference)};
     result.reference_accepted = true;
@@ -304,7 +300,8 @@ CaseResult Executor::attempt(const Case& c, const Operation& operation, const Ro
                                     may_change,
                                     operation.text_normalisers,
                                     operation.json_normalisers,
-                                    operation.bytes_stable(c, s)};
+                                    operation.bytes_stable(c, s),
+                                    operation.answer_codes};
         std::vector<LayerReport> reports = compare_step(operation, comparison);
         for (const LayerReport& report : reports) {
             if (report.result.difference) {
@@ -313,10 +310,10 @@ CaseResult Executor::attempt(const Case& c, const Operation& operation, const Ro
                 break;
             }
         }
-        const OutcomeClass reference_class = outcome_class(reference.outcome.ending);
+        const OutcomeClass reference_class = step_class(reference, operation.answer_codes);
         result.reference_accepted &= reference_class == OutcomeClass::succeeded;
         result.subject_accepted &=
-            outcome_class(subject.outcome.ending) == OutcomeClass::succeeded;
+            step_class(subject, operation.answer_codes) == OutcomeClass::succeeded;
         merge(result.layers, std::move(reports));
         if (reference_class != OutcomeClass::succeeded &&
             reference_class != OutcomeClass::refused) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <dirent.h>
 #include <memory>
 
@@ -33,7 +34,7 @@ void visit_data(const File& file, std::uint64_t size, Visit visit) {
             for (std::size_t block = 0; block < got; block += block_bytes) {
                 const std::size_t length = std::min(block_bytes, got - block);
                 const auto bytes = std::span(chunk).subspan(block, length);
-                if (!std::equal(bytes.begin(), bytes.end(), zeros.begin())) {
+                if (std::memcmp(bytes.data(), zeros.data(), length) != 0) {
                     visit(at + block, bytes);
                 }
             }

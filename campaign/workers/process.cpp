@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <fstream>
+#include <fmt/format.h>
 #include <linux/capability.h>
 #include <optional>
 #include <poll.h>
@@ -214,13 +215,13 @@ void write_maps(pid_t pid) {
 // Environment of the worker: ours, with what it must know.
 std::vector<std::string> worker_environment(bool user_namespace) {
     std::vector<std::string> result;
-    const std::string prefix = std::string(user_namespace_variable) + "=";
+    const std::string prefix = fmt::format("{}=", user_namespace_variable);
     for (char** entry = ::environ; *entry != nullptr; ++entry) {
         if (!std::string_view(*entry).starts_with(prefix)) {
             result.emplace_back(*entry);
         }
     }
-    result.push_back(prefix + (user_namespace ? "1" : "0"));
+    result.push_back(fmt::format("{}{}", prefix, user_namespace ? 1 : 0));
     return result;
 }
 

@@ -59,8 +59,7 @@ TEST(ContentModel, IsWhatADiskWouldHold) {
             const ContentExtent extent = model->extent(at);
             RC_ASSERT(extent.length > 0);
             RC_ASSERT(extent.length <= model->size() - at);
-            RC_ASSERT(!extent.zero ||
-                      all_zero(std::span(expected).subspan(at, extent.length)));
+            RC_ASSERT(!extent.zero || all_zero(std::span(expected).subspan(at, extent.length)));
             at += extent.length;
         }
     });

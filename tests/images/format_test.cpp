@@ -17,9 +17,9 @@ using test::ScratchDirectory;
 TEST(Formats, SizesAreThoseOfQemuImg) {
     const ScratchDirectory directory;
     for (const char* format : {"raw", "qcow2", "vmdk"}) {
-        for (const std::uint64_t size : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{511},
-                                         std::uint64_t{512}, std::uint64_t{513},
-                                         std::uint64_t{1'000'001}, (std::uint64_t{5} << 30) + 7}) {
+        for (const std::uint64_t size :
+             {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{511}, std::uint64_t{512},
+              std::uint64_t{513}, std::uint64_t{1'000'001}, (std::uint64_t{5} << 30) + 7}) {
             if (format == std::string("vmdk") && size == 0) {
                 continue;
             }
@@ -42,8 +42,8 @@ TEST(Formats, ReferencesThatStayInsideArePlainNames) {
     }
     for (const std::string& name :
          {std::string(""), std::string("."), std::string(".."), std::string("/etc/passwd"),
-          std::string("./a"), std::string("..\\a"), std::string("nbd:x"),
-          std::string("json:{}"), std::string("a\0b", 3), std::string(256, 'a')}) {
+          std::string("./a"), std::string("..\\a"), std::string("nbd:x"), std::string("json:{}"),
+          std::string("a\0b", 3), std::string(256, 'a')}) {
         EXPECT_FALSE(stays_inside({"backing", name})) << name;
     }
 }
@@ -92,12 +92,12 @@ TEST(Formats, RecipesThatCannotBeBuiltAreRefusedInOneSentence) {
     refused(with_option("lazy_refcounts", WordValue{"yes"}), "on or off");
     refused(with_option("compression_type", WordValue{"lzma"}), "zlib or zstd");
     refused(with_option("encryption", WordValue{"on"}), "no option");
-    refused(recipe_of("a", "qcow2", 1, {}, {{"compat", WordValue{"1.1"}},
-                                            {"compat", WordValue{"1.1"}}}),
+    refused(recipe_of("a", "qcow2", 1, {},
+                      {{"compat", WordValue{"1.1"}}, {"compat", WordValue{"1.1"}}}),
             "twice");
-    refused(recipe_of("a", "qcow2", std::uint64_t{1} << 40, {},
-                      {{"cluster_size", plain_size(512)}}),
-            "above the limit");
+    refused(
+        recipe_of("a", "qcow2", std::uint64_t{1} << 40, {}, {{"cluster_size", plain_size(512)}}),
+        "above the limit");
     refused(recipe_of("a", "qcow2", std::uint64_t{1} << 35,
                       {{WriteKind::zero, 0, std::uint64_t{1} << 34, {}}},
                       {{"cluster_size", plain_size(512)}}),

@@ -45,8 +45,8 @@ inline VirtualContent content_by_qemu(const ScratchDirectory& directory, const s
                                       const std::string& format) {
     const std::string flat = name + ".flat";
     std::filesystem::remove(directory.path() / flat);
-    const Outcome outcome = run_tool(
-        directory.path(), {"qemu-img", "convert", "-f", format, "-O", "raw", name, flat});
+    const Outcome outcome =
+        run_tool(directory.path(), {"qemu-img", "convert", "-f", format, "-O", "raw", name, flat});
     if (outcome.ending != Ending{Exited{0}}) {
         throw std::runtime_error("convert: " + outcome.err.head);
     }
@@ -55,8 +55,7 @@ inline VirtualContent content_by_qemu(const ScratchDirectory& directory, const s
 
 // Empty when `qemu-img check` finds nothing at all, else what it said.
 inline std::string complaint_of_check(const ScratchDirectory& directory, const std::string& name) {
-    const Outcome outcome =
-        run_tool(directory.path(), {"qemu-img", "check", "-f", "qcow2", name});
+    const Outcome outcome = run_tool(directory.path(), {"qemu-img", "check", "-f", "qcow2", name});
     const bool clean = outcome.ending == Ending{Exited{0}} &&
                        outcome.out.head.find("No errors were found on the image.") == 0 &&
                        outcome.err.head.empty();
@@ -67,8 +66,8 @@ inline std::string complaint_of_check(const ScratchDirectory& directory, const s
 inline std::uint64_t size_by_qemu(const ScratchDirectory& directory, const std::string& name,
                                   const std::string& format,
                                   const std::string& qemu_img = "qemu-img") {
-    const Outcome outcome = run_tool(
-        directory.path(), {qemu_img, "info", "--output=json", "-f", format, name});
+    const Outcome outcome =
+        run_tool(directory.path(), {qemu_img, "info", "--output=json", "-f", format, name});
     const std::string key = "\"virtual-size\": ";
     // The last one is the image's own: newer versions print that of the file below it first.
     const std::size_t at = outcome.out.head.rfind("\n    " + key);

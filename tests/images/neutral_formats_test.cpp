@@ -10,8 +10,8 @@
 namespace difffuzz {
 namespace {
 
-using test::recipe_of;
 using test::RealTools;
+using test::recipe_of;
 using test::ScratchDirectory;
 
 ImageRecipe draw_recipe(const std::string& format) {
@@ -19,8 +19,8 @@ ImageRecipe draw_recipe(const std::string& format) {
     recipe.size = std::max<std::uint64_t>(recipe.size, 1);
     if (format == "vpc") {
         if (test::chance(40)) {
-            recipe.options.push_back({"subformat", WordValue{test::one_of<std::string>(
-                                                       {"dynamic", "fixed"})}});
+            recipe.options.push_back(
+                {"subformat", WordValue{test::one_of<std::string>({"dynamic", "fixed"})}});
         }
         if (test::chance(40)) {
             recipe.options.push_back(

@@ -18,7 +18,8 @@ using test::ScratchDirectory;
 
 void must_run(const ScratchDirectory& directory, const std::vector<std::string>& argv) {
     const Outcome outcome = test::run_tool(directory.path(), argv);
-    ASSERT_EQ(outcome.ending, Ending{Exited{0}}) << testing::PrintToString(argv) << outcome.out.head << outcome.err.head;
+    ASSERT_EQ(outcome.ending, Ending{Exited{0}})
+        << testing::PrintToString(argv) << outcome.out.head << outcome.err.head;
 }
 
 // Writes with qemu-io: data, zeros, data over zeros, all over the first MiBs.
@@ -73,10 +74,9 @@ class DamagedQcow2 : public testing::Test {
 protected:
     void SetUp() override {
         Case c;
-        c.images.push_back(recipe_of(
-            "a", "qcow2", 1 << 20,
-            {{WriteKind::write, 0, 131072, ByteFill{7}},
-             {WriteKind::compressed, 131072, 65536, ByteFill{8}}}));
+        c.images.push_back(recipe_of("a", "qcow2", 1 << 20,
+                                     {{WriteKind::write, 0, 131072, ByteFill{7}},
+                                      {WriteKind::compressed, 131072, 65536, ByteFill{8}}}));
         test::build_in_process(c, directory_);
         bytes_ = test::read_file(path());
         l1_ = get(qcow2::at_l1_offset);
@@ -206,8 +206,8 @@ TEST(Qcow2Hostile, FlippedBytesGiveAnErrorOrData) {
         for (ImageRecipe& image : c.images) {
             image.size %= 8 << 20;
             image.content.clear();
-            test::draw_content(image, 512, image.format == "raw" ? image.size
-                                                                 : round_up(image.size, 512));
+            test::draw_content(image, 512,
+                               image.format == "raw" ? image.size : round_up(image.size, 512));
             std::erase_if(image.content, [](const ContentWrite& write) {
                 return write.kind == WriteKind::compressed;
             });
@@ -265,8 +265,8 @@ TEST(Qcow2Chain, LoopsAndNamesElsewhereAreRefused) {
     ASSERT_EQ(qcow2->references(dir, "absolute.qcow2").size(), 1U);
     EXPECT_EQ(qcow2->references(dir, "absolute.qcow2")[0].name, dir + "/b.raw");
     EXPECT_EQ(qcow2->references(dir, "absolute.qcow2")[0].kind, "backing");
-    must_run(directory, {"qemu-img", "create", "-f", "qcow2", "-o", "data_file=out.bin",
-                         "data.qcow2", "1M"});
+    must_run(directory,
+             {"qemu-img", "create", "-f", "qcow2", "-o", "data_file=out.bin", "data.qcow2", "1M"});
     ASSERT_EQ(qcow2->references(dir, "data.qcow2").size(), 1U);
     EXPECT_EQ(qcow2->references(dir, "data.qcow2")[0].name, "out.bin");
     EXPECT_EQ(qcow2->references(dir, "data.qcow2")[0].kind, "data-file");

@@ -33,16 +33,17 @@ std::string map_by_qemu(const Case& c, const std::string& name) {
 }
 
 TEST(Qcow2, WritesMakeTheKindOfClusterTheyName) {
-    const std::string map = map_by_qemu(
-        one_image(4 * 65536, {{WriteKind::write, 0, 65536, ByteFill{1}},
-                              {WriteKind::write, 65536, 65536, ByteFill{1}},
-                              {WriteKind::zero, 65536, 2 * 65536, {}},
-                              {WriteKind::compressed, 3 * 65536, 65536, ByteFill{2}}}),
-        "a.qcow2");
+    const std::string map =
+        map_by_qemu(one_image(4 * 65536, {{WriteKind::write, 0, 65536, ByteFill{1}},
+                                          {WriteKind::write, 65536, 65536, ByteFill{1}},
+                                          {WriteKind::zero, 65536, 2 * 65536, {}},
+                                          {WriteKind::compressed, 3 * 65536, 65536, ByteFill{2}}}),
+                    "a.qcow2");
     // Allocated; zero but allocated; zero; compressed (data without an offset).
-    EXPECT_NE(map.find("\"start\": 0, \"length\": 65536, \"depth\": 0, \"present\": true, \"zero\": "
-                       "false, \"data\": true, \"offset\": 327680"),
-              std::string::npos)
+    EXPECT_NE(
+        map.find("\"start\": 0, \"length\": 65536, \"depth\": 0, \"present\": true, \"zero\": "
+                 "false, \"data\": true, \"offset\": 327680"),
+        std::string::npos)
         << map;
     EXPECT_NE(map.find("\"start\": 65536, \"length\": 65536, \"depth\": 0, \"present\": true, "
                        "\"zero\": true, \"data\": false, \"offset\": 393216"),

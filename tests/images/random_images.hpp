@@ -48,10 +48,10 @@ inline ContentWrite draw_write(std::uint64_t limit, std::uint64_t unit, bool may
     write.fill = draw_fill();
     const std::uint64_t border = draw(0, limit / unit) * unit;
     const std::uint64_t shift = one_of<std::uint64_t>({0, 0, 1, 511, 512, 513, draw(0, unit)});
-    write.offset = std::min(chance(50) ? border + shift : border - std::min(border, shift),
-                            limit - 1);
-    write.length = one_of<std::uint64_t>({1, 511, 512, 513, unit, unit * 2, unit + 1,
-                                          unit * 2 - 1, limit, draw(1, 100'000)});
+    write.offset =
+        std::min(chance(50) ? border + shift : border - std::min(border, shift), limit - 1);
+    write.length = one_of<std::uint64_t>(
+        {1, 511, 512, 513, unit, unit * 2, unit + 1, unit * 2 - 1, limit, draw(1, 100'000)});
     if (write.kind != WriteKind::zero) {
         write.length = std::min(write.length, std::max<std::uint64_t>(unit * 2, 200'000));
     }

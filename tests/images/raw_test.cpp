@@ -30,8 +30,7 @@ TEST(Raw, QemuImgReadsTheModel) {
         c.images.push_back(test::draw_raw("a"));
         const ScratchDirectory directory;
         test::build_in_process(c, directory);
-        RC_ASSERT(test::content_by_qemu(directory, "a.raw", "raw") ==
-                  summarise(*model_of(c, "a")));
+        RC_ASSERT(test::content_by_qemu(directory, "a.raw", "raw") == summarise(*model_of(c, "a")));
     });
 }
 

@@ -54,8 +54,8 @@ private:
 VirtualContent naive(const std::vector<std::byte>& bytes) {
     VirtualContent content{bytes.size(), {}};
     for (std::size_t at = 0; at < bytes.size(); at += sector_bytes) {
-        const auto sector = std::span(bytes).subspan(
-            at, std::min<std::size_t>(sector_bytes, bytes.size() - at));
+        const auto sector =
+            std::span(bytes).subspan(at, std::min<std::size_t>(sector_bytes, bytes.size() - at));
         if (std::ranges::any_of(sector, [](std::byte b) { return b != std::byte{0}; })) {
             content.sectors.push_back(
                 {at / sector_bytes, XXH3_64bits(sector.data(), sector.size())});
@@ -69,8 +69,7 @@ std::vector<std::byte> draw_bytes() {
     for (std::uint64_t i = 0; !bytes.empty() && i < test::draw(0, 6); ++i) {
         const std::size_t begin = test::draw(0, bytes.size() - 1);
         const std::size_t length = test::draw(1, bytes.size() - begin);
-        std::ranges::fill(std::span(bytes).subspan(begin, length),
-                          std::byte(test::draw(0, 2)));
+        std::ranges::fill(std::span(bytes).subspan(begin, length), std::byte(test::draw(0, 2)));
     }
     return bytes;
 }

@@ -11,9 +11,9 @@ TEST(VpcSize, IsThatOfQemuImg) {
     const test::ScratchDirectory directory;
     const auto check = [&](std::uint64_t size, const std::string& options) {
         const std::string name = "x.vpc";
-        const Outcome made =
-            test::run_tool(directory.path(), {"qemu-img", "create", "-f", "vpc", "-o", options,
-                                              name, std::to_string(size)});
+        const Outcome made = test::run_tool(
+            directory.path(),
+            {"qemu-img", "create", "-f", "vpc", "-o", options, name, std::to_string(size)});
         ASSERT_EQ(made.ending, Ending{Exited{0}}) << size << made.err.head;
         ImageRecipe recipe = test::recipe_of("x", "vpc", size);
         recipe.options = {{"force_size", WordValue{options.substr(options.rfind('=') + 1)}}};

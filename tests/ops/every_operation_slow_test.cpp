@@ -111,12 +111,15 @@ protected:
                         const std::string& line) const {
         for (const InspectionRequest& request :
              GetParam()->inspections(c, c.steps.size() - 1)) {
-            const Format* format = find_format(request.format);
-            if (!request.expected || format->open == nullptr) {
+            if (!request.expected) {
                 continue;
             }
-            const auto source = format->open(directory, file_name_of(c, request.image));
-            ASSERT_NE(source, nullptr);
+            // By way of a raw file: not every format, or format of a backing file, has a reader.
+            const Outcome flat = test::run_tool(
+                directory, {"qemu-img", "convert", "-f", request.format, "-O", "raw",
+                            file_name_of(c, request.image), "flat"});
+            ASSERT_EQ(flat.ending, Ending{Exited{0}}) << line << '\n' << flat.err.head;
+            const auto source = find_format("raw")->open(directory, "flat");
             EXPECT_EQ(summarise(*source), summarise(*model_of(c, *request.expected))) << line;
         }
     }

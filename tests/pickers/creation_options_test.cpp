@@ -65,8 +65,8 @@ TEST(CreationOptions, AllocateLittleUpFront) {
     for (const std::uint64_t size : {1ULL, 1ULL << 24, (1ULL << 24) + 512, 1ULL << 43}) {
         for (std::uint64_t i = 0; i < 2000; ++i) {
             DrawState state = Draws::start(6, i, 0);
-            const Case c = case_with(
-                draw_creation_options(Draws(state), plan, {"qcow2", size, false, false}));
+            const Case c =
+                case_with(draw_creation_options(Draws(state), plan, {"qcow2", size, false, false}));
             const UpFront cost = target_up_front(c, size);
             EXPECT_LE(cost.bytes, 32U << 20);
             EXPECT_LE(cost.clusters, 20'000U);
@@ -91,8 +91,8 @@ std::uint64_t read_size(const std::string& text) {
     std::size_t end = 0;
     const long double number =
         hex ? static_cast<long double>(std::stoull(text, &end, 16)) : std::stold(text, &end);
-    static const std::map<char, unsigned> shifts{{'k', 10}, {'m', 20}, {'g', 30}, {'t', 40},
-                                                 {'b', 0}};
+    static const std::map<char, unsigned> shifts{
+        {'k', 10}, {'m', 20}, {'g', 30}, {'t', 40}, {'b', 0}};
     const auto shift =
         end < text.size()
             ? shifts.at(static_cast<char>(std::tolower(static_cast<unsigned char>(text[end]))))

@@ -16,8 +16,8 @@ namespace {
 std::string read_all(int descriptor) {
     std::string text;
     char buffer[65536];
-    for (ssize_t got = 0; (got = ::pread(descriptor, buffer, sizeof buffer,
-                                         static_cast<off_t>(text.size()))) > 0;) {
+    for (ssize_t got = 0;
+         (got = ::pread(descriptor, buffer, sizeof buffer, static_cast<off_t>(text.size()))) > 0;) {
         text.append(buffer, static_cast<std::size_t>(got));
     }
     ::close(descriptor);
