@@ -224,7 +224,8 @@ private:
         finished_.erase(finished_.begin(), finished_.lower_bound(committer_.next()));
     }
 
-    // A case that ended the process that ran it twice: skipped from now on, with a record of its own.
+    // A case that ended the process that ran it twice: skipped from now on, with a record of its
+    // own.
     CaseReport killed_report(std::uint64_t index) {
         CaseReport report;
         report.index = index;
@@ -234,7 +235,8 @@ private:
             report.operation = c->operation;
             report.intent = std::string(intent_name(*c));
             const json record = make_killed_record(
-                *c, {options_.seed, index, plan_digest(plan_), tools_.subject, tools_.reference, {}});
+                *c,
+                {options_.seed, index, plan_digest(plan_), tools_.subject, tools_.reference, {}});
             keep("records", record.at("type").get<std::string>(), index, "record.json", record);
         }
         return report;
@@ -264,18 +266,17 @@ private:
     WorkerPool& pool_;
     Committer committer_;
     std::uint64_t next_;
-    std::deque<std::uint64_t> alone_;     // to run with nothing beside them
+    std::deque<std::uint64_t> alone_;  // to run with nothing beside them
     bool running_alone_ = false;
-    std::set<std::uint64_t> timed_out_;   // once already
-    std::set<std::uint64_t> finished_;    // ahead of the commit
+    std::set<std::uint64_t> timed_out_;  // once already
+    std::set<std::uint64_t> finished_;   // ahead of the commit
     std::map<std::uint64_t, unsigned> deaths_;
     bool out_of_time_ = false;
     Clock::time_point begin_;
     std::uint64_t committed_before_;
 };
 
-void add_untested(Tally& tally, std::uint64_t from, std::uint64_t iterations,
-                  const Shard& shard) {
+void add_untested(Tally& tally, std::uint64_t from, std::uint64_t iterations, const Shard& shard) {
     for (std::uint64_t index = from; index < iterations; ++index) {
         CaseReport report;
         report.index = index;
@@ -292,6 +293,9 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     options.directory = std::filesystem::absolute(asked.directory).lexically_normal();
     const Evidence evidence = open_evidence(options.directory, options.resume);
     const IdentifiedTools tools = identify_tools(options, evidence.staging.get());
+    if (hooks.note) {
+        hooks.note("seed " + std::to_string(options.seed) + ", evidence in " + options.directory);
+    }
 
     Plan plan = default_plan();
     if (!options.operations.empty()) {

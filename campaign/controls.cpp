@@ -1,7 +1,7 @@
 #include "campaign/controls.hpp"
 
-#include <map>
 #include <deque>
+#include <map>
 
 namespace difffuzz {
 namespace {
@@ -105,7 +105,8 @@ ControlResult liveness_control(WorkerPool& pool, const Plan& plan, std::uint64_t
             unavailable.push_back(operation.name);
         }
     }
-    for (const auto& [role, count] : {std::pair{"subject", subject}, std::pair{"reference", reference}}) {
+    for (const auto& [role, count] :
+         {std::pair{"subject", subject}, std::pair{"reference", reference}}) {
         if (count == 0) {
             throw EnvironmentError(std::string("the ") + role +
                                    " does none of the operations that were asked for; is it a "
@@ -114,9 +115,8 @@ ControlResult liveness_control(WorkerPool& pool, const Plan& plan, std::uint64_t
         }
     }
     return {"liveness", true,
-            "subject does " + std::to_string(subject) + ", reference " +
-                std::to_string(reference) + " of " + std::to_string(plan.operations.size()) +
-                " operations"};
+            "subject does " + std::to_string(subject) + ", reference " + std::to_string(reference) +
+                " of " + std::to_string(plan.operations.size()) + " operations"};
 }
 
 }  // namespace

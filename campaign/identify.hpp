@@ -14,8 +14,8 @@ struct IdentifiedTools {
     std::vector<std::string> features;  // likewise
 };
 
-// Starts one worker, asks both tools who they are, hashes their files. Throws EnvironmentError naming
-// the tool that cannot be used.
+// Starts one worker, asks both tools who they are, hashes their files. Throws EnvironmentError
+// naming the tool that cannot be used.
 IdentifiedTools identify_tools(const CampaignOptions& options, int staging);
 
 // The worker's setup for a campaign's cases.

@@ -152,9 +152,8 @@ Verdict judge(const Tally& tally, const VerdictTerms& terms) {
         verdict.line = "no verdict: " + terms.control_failures.front();
     } else if (terms.interrupted) {
         verdict.exit = ExitCode::interrupted;
-        verdict.line = "interrupted after " + std::to_string(terms.iterations - untested) +
-                       " of " + std::to_string(terms.iterations) +
-                       " cases; continue with --resume" + tail;
+        verdict.line = "interrupted after " + std::to_string(terms.iterations - untested) + " of " +
+                       std::to_string(terms.iterations) + " cases; continue with --resume" + tail;
     } else if (divergences > 0) {
         verdict.exit = ExitCode::does_not_hold;
         verdict.line = plural(divergences, "bucket") + " of new divergences" + tail;

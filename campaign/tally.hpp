@@ -22,10 +22,10 @@ using Books = std::array<std::uint64_t, terminal_count>;
 struct OperationTally {
     Books books{};
     std::uint64_t compared = 0;
-    std::uint64_t valid = 0;             // cases with intent valid that ran to an end
-    std::uint64_t valid_accepted = 0;    // ... that the reference accepted
-    std::uint64_t refused = 0;           // cases with intent refused that ran to an end
-    std::uint64_t refused_refused = 0;   // ... that the reference refused
+    std::uint64_t valid = 0;            // cases with intent valid that ran to an end
+    std::uint64_t valid_accepted = 0;   // ... that the reference accepted
+    std::uint64_t refused = 0;          // cases with intent refused that ran to an end
+    std::uint64_t refused_refused = 0;  // ... that the reference refused
 };
 
 struct LayerTally {
@@ -69,9 +69,7 @@ public:
     const std::vector<std::pair<std::uint64_t, std::string>>& hangs() const { return hangs_; }
     // Valid cases that the reference did not accept: operation and reason -> cases.
     const std::map<std::string, std::uint64_t>& not_accepted() const { return not_accepted_; }
-    const std::map<std::string, std::uint64_t>& harness_reasons() const {
-        return harness_reasons_;
-    }
+    const std::map<std::string, std::uint64_t>& harness_reasons() const { return harness_reasons_; }
 
     // Buckets whose severity is not `reference`: what makes a campaign's exit code 1.
     std::uint64_t new_buckets() const;

@@ -65,8 +65,8 @@ std::vector<std::string> may_change(const Case& c, std::size_t) {
     return writes(c) ? std::vector{image_of(c).id} : std::vector<std::string>{};
 }
 
-// raw has no clusters to allocate, and requests that overlap carry the same byte. In qcow2 the order
-// in which parallel requests allocate is free.
+// raw has no clusters to allocate, and requests that overlap carry the same byte. In qcow2 the
+// order in which parallel requests allocate is free.
 bool bytes_stable(const Case& c, std::size_t) {
     return writes(c) && (image_of(c).format == "raw" || plan_of(c)->depth == 1);
 }

@@ -17,8 +17,8 @@ namespace {
     for (const Operation* operation : operations()) {
         names.emplace_back(operation->name);
     }
-    throw UsageError("there is no operation '" + std::string(name) + "'" +
-                     suggestion(name, names) + "; 'difffuzz ops' lists them");
+    throw UsageError("there is no operation '" + std::string(name) + "'" + suggestion(name, names) +
+                     "; 'difffuzz ops' lists them");
 }
 
 unsigned parse_weight(std::string_view word, std::string_view text) {
@@ -62,8 +62,7 @@ const Operation* find_operation(std::string_view name) {
 std::vector<LayerReport> compare_step(const Operation& operation, const Comparison& comparison) {
     std::vector<LayerReport> reports;
     for (const LayerUse& use : operation.layers) {
-        LayerReport report{use.id,
-                           std::string(use.name.empty() ? to_string(use.id) : use.name),
+        LayerReport report{use.id, std::string(use.name.empty() ? to_string(use.id) : use.name),
                            layer(use.id).compare(comparison)};
         if (report.result.difference) {
             report.result.difference->symptom.layer_name = report.name;
@@ -119,9 +118,8 @@ std::vector<OperationWeight> parse_operations(std::string_view text) {
         const bool minus = word.starts_with('-');
         const std::size_t equals = word.find('=');
         const std::string_view name =
-            word.substr(minus ? 1 : 0, equals == std::string_view::npos
-                                           ? std::string_view::npos
-                                           : equals - (minus ? 1 : 0));
+            word.substr(minus ? 1 : 0, equals == std::string_view::npos ? std::string_view::npos
+                                                                        : equals - (minus ? 1 : 0));
         const Operation* operation = find_operation(name);
         if (operation == nullptr) {
             unknown_operation(name);

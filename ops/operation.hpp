@@ -44,8 +44,8 @@ struct Operation {
     std::vector<std::string> (*may_change)(const Case& c, std::size_t step) = nullptr;
     // Whether the reference writes the same bytes every time it does this step. Pure.
     bool (*bytes_stable)(const Case& c, std::size_t step) = nullptr;
-    // Exit codes beside 0 that are an answer ("the images differ"), not a refusal, when nothing stands
-    // on stderr.
+    // Exit codes beside 0 that are an answer ("the images differ"), not a refusal, when nothing
+    // stands on stderr.
     std::vector<int> answer_codes = {};
     std::vector<LayerUse> layers;  // in the order of LayerId, gates included
     std::vector<const TextNormaliser*> text_normalisers;

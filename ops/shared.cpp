@@ -40,10 +40,10 @@ std::vector<std::string> changes_nothing(const Case&, std::size_t) { return {}; 
 bool never_bytes_stable(const Case&, std::size_t) { return false; }
 
 std::vector<LayerUse> reading_layers() {
-    return {{LayerId::setup, {}}, {LayerId::spawn, {}},  {LayerId::timeout, {}},
-            {LayerId::crash, {}}, {LayerId::exit, {}},   {LayerId::code, {}},
-            {LayerId::header, {}}, {LayerId::error, {}}, {LayerId::json, {}},
-            {LayerId::text, {}},  {LayerId::inputs, {}}, {LayerId::files, {}}};
+    return {{LayerId::setup, {}},  {LayerId::spawn, {}},  {LayerId::timeout, {}},
+            {LayerId::crash, {}},  {LayerId::exit, {}},   {LayerId::code, {}},
+            {LayerId::header, {}}, {LayerId::error, {}},  {LayerId::json, {}},
+            {LayerId::text, {}},   {LayerId::inputs, {}}, {LayerId::files, {}}};
 }
 
 std::vector<LayerUse> writing_layers() {

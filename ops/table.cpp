@@ -13,14 +13,10 @@ namespace difffuzz {
 
 const std::vector<const Operation*>& operations() {
     static const std::vector<const Operation*> table{
-        &info_operation(),
-        &check_operation(),
-        &convert_operation(),
-        &convert_compressed_operation(),
-        &compare_operation(),
-        &create_operation(),
-        &map_operation(),
-        &measure_operation(),
+        &info_operation(),    &check_operation(),
+        &convert_operation(), &convert_compressed_operation(),
+        &compare_operation(), &create_operation(),
+        &map_operation(),     &measure_operation(),
         &bench_operation(),
     };
     return table;

@@ -131,16 +131,15 @@ bool is_plain_image(const ImageRecipe& image) {
     const bool compressed = std::ranges::any_of(image.content, [](const ContentWrite& write) {
         return write.kind == WriteKind::compressed;
     });
-    const bool options = std::ranges::any_of(image.options, [](const FormatOption& option) {
-        return option.name != "cluster_size";
-    });
+    const bool options = std::ranges::any_of(
+        image.options, [](const FormatOption& option) { return option.name != "cluster_size"; });
     return !compressed && !options && (image.format != "raw" || has_signature(image));
 }
 
 std::uint64_t draw_buffer(const Draws& draws, std::uint64_t cap) {
-    static constexpr std::uint64_t usual_sizes[] = {512,     kib,      4 * kib,
-                                                    8 * kib, 16 * kib, 64 * kib};
-    static constexpr std::uint64_t straddling_sizes[] = {4095, 4097, 12'288, 65'535, 65'537, 131'072};
+    static constexpr std::uint64_t usual_sizes[] = {512, kib, 4 * kib, 8 * kib, 16 * kib, 64 * kib};
+    static constexpr std::uint64_t straddling_sizes[] = {4095,   4097,   12'288,
+                                                         65'535, 65'537, 131'072};
     static constexpr std::uint64_t large_sizes[] = {256 * kib, 512 * kib, 1024 * kib, 2048 * kib};
     enum class Kind { usual, straddling, large, any };
     static constexpr Weighted<Kind> kinds[] = {
@@ -208,9 +207,9 @@ BenchPlan draw_plan(const Draws& draws, std::uint64_t size, bool may_write) {
     plan.bufsize = draw_buffer(draws, std::min(size / 4, bench_max_buffer));
     plan.step = draw_step(draws, plan.bufsize);
     const std::uint64_t room = size - 1 - plan.bufsize;
-    const std::uint64_t fitting = std::min({room / effective_step(plan) + 1,
-                                            bench_max_transfer / plan.bufsize,
-                                            draws.between("arg[-c]", 1, bench_max_count)});
+    const std::uint64_t fitting =
+        std::min({room / effective_step(plan) + 1, bench_max_transfer / plan.bufsize,
+                  draws.between("arg[-c]", 1, bench_max_count)});
     plan.count = static_cast<std::uint32_t>(fitting);
     plan.offset = draw_first_offset(draws, room - (fitting - 1) * effective_step(plan));
     plan.depth = draws.chance("arg[-d].one", 25)
@@ -274,13 +273,11 @@ Case draw_valid(const PickContext& context) {
     const BenchPlan plan = draw_plan(draws, find_format(image.format)->actual_size(image),
                                      raw || image.format == "qcow2");
     Step step{Actor::tool, "bench", "bench", ValidIntent{}, {}};
-    step.arguments = {{"-f", WordValue{image.format}},
-                      {"-c", NumberValue{plan.count}},
-                      {"-d", NumberValue{plan.depth}},
-                      {"-s", spelled(draws, "-s", plan.bufsize)},
-                      {"-S", spelled(draws, "-S", plan.step)},
-                      {"--pattern", NumberValue{plan.pattern}},
-                      {"-o", spelled(draws, "-o", plan.offset)}};
+    step.arguments = {
+        {"-f", WordValue{image.format}},          {"-c", NumberValue{plan.count}},
+        {"-d", NumberValue{plan.depth}},          {"-s", spelled(draws, "-s", plan.bufsize)},
+        {"-S", spelled(draws, "-S", plan.step)},  {"--pattern", NumberValue{plan.pattern}},
+        {"-o", spelled(draws, "-o", plan.offset)}};
     if (plan.write) {
         add_write_flags(step, draws, plan);
     } else if (draws.chance("arg[-U]", 10)) {
@@ -297,7 +294,9 @@ Rule accepted(std::string_view name, std::string_view why, bool (*broken)(const 
 }
 
 Rule flush_without_write_rule() {
-    return {"flush-without-write", true, "an interval other than 0 needs -w",
+    return {"flush-without-write",
+            true,
+            "an interval other than 0 needs -w",
             [](const Case& c) { return !writes(c) && live_interval(c) != 0; },
             [](Case& c, const Draws& draws) {
                 set_option(last_step(c), IntervalOption::option,
@@ -308,7 +307,9 @@ Rule flush_without_write_rule() {
 }
 
 Rule flush_below_depth_rule() {
-    return {"flush-below-depth", true, "an interval other than 0 is at least the depth",
+    return {"flush-below-depth",
+            true,
+            "an interval other than 0 is at least the depth",
             [](const Case& c) {
                 const auto depth = number_of(last_step(c), DepthOption::option);
                 return writes(c) && live_interval(c) != 0 &&
@@ -319,16 +320,19 @@ Rule flush_below_depth_rule() {
                 set_option(last_step(c), DepthOption::option,
                            NumberValue{static_cast<std::int64_t>(depth)});
                 set_option(last_step(c), IntervalOption::option,
-                           NumberValue{static_cast<std::int64_t>(
-                               draws.between("interval", 1, depth - 1))});
+                           NumberValue{
+                               static_cast<std::int64_t>(draws.between("interval", 1, depth - 1))});
             },
             writes};
 }
 
 Rule shared_write_rule() {
-    return {"shared-write", true, "-U needs an image that is only read",
+    return {"shared-write",
+            true,
+            "-U needs an image that is only read",
             [](const Case& c) { return writes(c) && has_option(last_step(c), "-U"); },
-            [](Case& c, const Draws&) { add_flag(last_step(c), "-U"); }, writes};
+            [](Case& c, const Draws&) { add_flag(last_step(c), "-U"); },
+            writes};
 }
 
 bool starts_past_end(const Case& c) {
@@ -436,17 +440,11 @@ const Picker& bench_picker() {
         start_past_end_rule(),
         own_format_rule(),
         accepted("count-zero", "at least one request; 7.2 accepts 0 and does nothing",
-                 [](const Case& c) {
-                     return number_of(last_step(c), CountOption::option) == 0;
-                 }),
+                 [](const Case& c) { return number_of(last_step(c), CountOption::option) == 0; }),
         accepted("depth-zero", "a depth of at least 1; 7.2 hangs on 0",
-                 [](const Case& c) {
-                     return number_of(last_step(c), DepthOption::option) == 0;
-                 }),
+                 [](const Case& c) { return number_of(last_step(c), DepthOption::option) == 0; }),
         accepted("buffer-zero", "at least one byte; 7.2 accepts requests of 0 bytes",
-                 [](const Case& c) {
-                     return bytes_of(last_step(c), BufferOption::option) == 0U;
-                 }),
+                 [](const Case& c) { return bytes_of(last_step(c), BufferOption::option) == 0U; }),
         accepted("count-large", "up to 256 requests; more are accepted and cost time",
                  [](const Case& c) {
                      return is_between(number_of(last_step(c), CountOption::option),

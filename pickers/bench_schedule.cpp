@@ -64,8 +64,7 @@ bool has_fault(const BenchPlan& plan, BenchFault fault) {
         case BenchFault::flush_below_depth:
             return plan.flush_interval != 0 && plan.flush_interval < plan.depth;
         case BenchFault::first_request_past_end:
-            return plan.bufsize > plan.image_size ||
-                   plan.offset > plan.image_size - plan.bufsize;
+            return plan.bufsize > plan.image_size || plan.offset > plan.image_size - plan.bufsize;
     }
     return false;
 }

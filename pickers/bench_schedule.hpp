@@ -1,5 +1,5 @@
-// The request schedule of `bench` as pure arithmetic: which offsets it touches, when it flushes, and
-// what is wrong with a plan. Total: any values whatever give an answer, and nothing overflows.
+// The request schedule of `bench` as pure arithmetic: which offsets it touches, when it flushes,
+// and what is wrong with a plan. Total: any values whatever give an answer, and nothing overflows.
 //
 // Model of qemu-img's bench_cb() as measured (7.2.22 flush census by strace, both wrap rules on
 // 7.2.22, 10.0 and 11.1).
@@ -97,9 +97,7 @@ public:
     private:
         friend class OffsetSchedule;
         explicit Iterator(const OffsetSchedule& schedule)
-            : schedule_(&schedule),
-              offset_(schedule.plan_.offset),
-              left_(schedule.plan_.count) {}
+            : schedule_(&schedule), offset_(schedule.plan_.offset), left_(schedule.plan_.count) {}
 
         const OffsetSchedule* schedule_;
         std::uint64_t offset_;

@@ -1,6 +1,7 @@
 #include "pickers/check.hpp"
 
 #include "images/format.hpp"
+#include "pickers/cache_modes.hpp"
 #include "pickers/draw_image.hpp"
 #include "pickers/rules.hpp"
 
@@ -11,8 +12,7 @@ bool supports_checks(std::string_view format) { return format == "qcow2" || form
 
 const ImageRecipe* checked_image(const Case& c) {
     const auto names = positionals(last_step(c));
-    return names.empty() ? nullptr
-                         : find_image(c, std::get<ImageValue>(*names.front()->value).id);
+    return names.empty() ? nullptr : find_image(c, std::get<ImageValue>(*names.front()->value).id);
 }
 
 // The format that the image is opened with; empty where it is none that can be opened so.
@@ -71,14 +71,13 @@ Case draw_valid(const PickContext& context) {
     if (draws.chance("arg[-f]", 80)) {
         step.arguments.push_back({"-f", WordValue{std::string(format_of(c, image))}});
     }
-    static constexpr Weighted<std::string_view> outputs[] = {
-        {"", 30}, {"human", 15}, {"json", 55}};
+    static constexpr Weighted<std::string_view> outputs[] = {{"", 30}, {"human", 15}, {"json", 55}};
     if (const auto output = draws.pick("arg[--output]", outputs); !output.empty()) {
         step.arguments.push_back({"--output", WordValue{std::string(output)}});
     }
     if (draws.chance("arg[-T]", 25)) {
         step.arguments.push_back(
-            {"-T", WordValue{std::string(draws.pick("arg[-T].word", source_cache_words()))}});
+            {"-T", WordValue{std::string(draws.pick("arg[-T].word", cache_words))}});
     }
     for (const std::string_view flag : {"-U", "-q"}) {
         if (draws.chance("arg[" + std::string(flag) + "]", 15)) {
@@ -96,15 +95,17 @@ const Picker& check_picker() {
     static const OptionSpec options[] = {
         {"-f", ValueKind::word, known_formats()},
         {"--output", ValueKind::word, output_words()},
-        {"-T", ValueKind::word, source_cache_words()},
+        {SourceCacheOption::option, ValueKind::word, cache_words},
         {"-U", ValueKind::none, {}},
         {"-q", ValueKind::none, {}},
         {"", ValueKind::image, {}, 1, 1},
         {unknown_option, ValueKind::none, {}, 0, 0},
     };
     static const Rule rules[] = {
-        unknown_option_rule(), unknown_format_rule(), unknown_output_rule(), source_cache_rule(),
-        missing_file_rule(),   no_file_rule(),        two_files_rule(),      other_format_rule(),
+        unknown_option_rule(),   unknown_format_rule(),
+        unknown_output_rule(),   text_rule<SourceCacheOption>("-T must name a cache mode"),
+        missing_file_rule(),     no_file_rule(),
+        two_files_rule(),        other_format_rule(),
         no_check_support_rule(),
     };
     static const LeftOut left_out[] = {

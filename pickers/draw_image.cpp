@@ -12,7 +12,7 @@ constexpr std::uint64_t kib = 1024;
 constexpr std::uint64_t mib = 1024 * kib;
 constexpr std::uint64_t gib = 1024 * mib;
 
-constexpr std::uint64_t cluster_sizes[] = {512,      1024,      4 * kib,   16 * kib,
+constexpr std::uint64_t cluster_sizes[] = {512,      1024,      4 * kib,    16 * kib,
                                            64 * kib, 256 * kib, 1024 * kib, 2048 * kib};
 
 // Small clusters mean many tables: the size of the image is bounded so that none has more than a
@@ -101,8 +101,8 @@ std::vector<FormatOption> draw_qcow2_options(const Draws& draws, const Plan& pla
     return options;
 }
 
-// What a recipe's writes may reach: raw files end where they were asked to, the others at the end of
-// that sector, however much larger they are.
+// What a recipe's writes may reach: raw files end where they were asked to, the others at the end
+// of that sector, however much larger they are.
 std::uint64_t writable_bytes(const ImageRecipe& image, const Format& format) {
     return format.cluster_bytes(image) == 0 ? image.size : (image.size + 511) / 512 * 512;
 }
@@ -121,10 +121,9 @@ std::uint64_t draw_size(const Draws& draws, std::uint64_t unit, std::uint64_t mi
         case SizeClass::odd:
             return clamp_size(draws.between("size", 1, 8 * mib), min, small);
         case SizeClass::near_unit: {
-            static constexpr std::int64_t nudges[] = {-513, -512, -511, -1, 0,
-                                                      1,    511,  512,  513};
-            const std::uint64_t units = draws.between("size.units", 1, std::max<std::uint64_t>(
-                                                                           1, 8 * mib / unit));
+            static constexpr std::int64_t nudges[] = {-513, -512, -511, -1, 0, 1, 511, 512, 513};
+            const std::uint64_t units =
+                draws.between("size.units", 1, std::max<std::uint64_t>(1, 8 * mib / unit));
             const std::int64_t size =
                 static_cast<std::int64_t>(units * unit) + draws.pick("size.nudge", nudges);
             return clamp_size(static_cast<std::uint64_t>(std::max<std::int64_t>(size, 1)), min,
@@ -214,8 +213,8 @@ std::string draw_image(Case& c, const PickContext& context, const std::string& i
     }
     ImageRecipe image;
     image.id = id;
-    image.format = std::string(
-        draws.pick("format", std::span<const Weighted<std::string_view>>(declared)));
+    image.format =
+        std::string(draws.pick("format", std::span<const Weighted<std::string_view>>(declared)));
     const Format& format = *find_format(image.format);
     std::uint64_t unit = 64 * kib;
     std::uint64_t max_size = wish.max_size;

@@ -15,8 +15,7 @@ Case draw_valid(const PickContext& context) {
     if (draws.chance("arg[-f]", 80)) {
         step.arguments.push_back({"-f", WordValue{std::string(format_of(c, image))}});
     }
-    static constexpr Weighted<std::string_view> outputs[] = {
-        {"", 25}, {"human", 10}, {"json", 65}};
+    static constexpr Weighted<std::string_view> outputs[] = {{"", 25}, {"human", 10}, {"json", 65}};
     if (const auto output = draws.pick("arg[--output]", outputs); !output.empty()) {
         step.arguments.push_back({"--output", WordValue{std::string(output)}});
     }
@@ -42,9 +41,8 @@ const Picker& info_picker() {
         {unknown_option, ValueKind::none, {}, 0, 0},
     };
     static const Rule rules[] = {
-        unknown_option_rule(), unknown_format_rule(), unknown_output_rule(),
-        missing_file_rule(),   no_file_rule(),        two_files_rule(),
-        other_format_rule(),   own_format_rule(),
+        unknown_option_rule(), unknown_format_rule(), unknown_output_rule(), missing_file_rule(),
+        no_file_rule(),        two_files_rule(),      other_format_rule(),   own_format_rule(),
     };
     static const LeftOut left_out[] = {
         {"--object", "asks for a password"},

@@ -35,8 +35,7 @@ struct LengthOption {
 
 const ImageRecipe* mapped_image(const Case& c) {
     const auto names = positionals(last_step(c));
-    return names.empty() ? nullptr
-                         : find_image(c, std::get<ImageValue>(*names.front()->value).id);
+    return names.empty() ? nullptr : find_image(c, std::get<ImageValue>(*names.front()->value).id);
 }
 
 bool prints_text(const Case& c) {
@@ -63,7 +62,9 @@ bool chain_has_compressed_write(const Case& c) {
 
 // The text form maps onto files, which compressed clusters cannot be.
 Rule compressed_as_text_rule() {
-    return {"compressed-as-text", true, "compressed clusters are mapped with --output json only",
+    return {"compressed-as-text",
+            true,
+            "compressed clusters are mapped with --output json only",
             [](const Case& c) { return prints_text(c) && chain_has_compressed_write(c); },
             [](Case& c, const Draws& draws) {
                 Step& step = last_step(c);
@@ -97,8 +98,11 @@ Rule window_overflow_rule() {
 // A place next to a boundary of the image or of a unit in it, anywhere, or past the end.
 std::uint64_t draw_place(const Draws& draws, std::uint64_t size, std::uint64_t unit) {
     enum class Kind { cluster, sector, any, end, past };
-    static constexpr Weighted<Kind> kinds[] = {
-        {Kind::cluster, 45}, {Kind::sector, 20}, {Kind::any, 15}, {Kind::end, 10}, {Kind::past, 10}};
+    static constexpr Weighted<Kind> kinds[] = {{Kind::cluster, 45},
+                                               {Kind::sector, 20},
+                                               {Kind::any, 15},
+                                               {Kind::end, 10},
+                                               {Kind::past, 10}};
     static constexpr std::int64_t nudges[] = {-513, -512, -1, 0, 0, 0, 1, 511, 512, 513};
     const auto nudged = [&](std::uint64_t place) {
         const std::int64_t moved = static_cast<std::int64_t>(place) + draws.pick("nudge", nudges);
@@ -128,8 +132,7 @@ Case draw_valid(const PickContext& context) {
     Case c;
     c.operation = "map";
     const Draws draws = context.draws.scope("step[0]");
-    static constexpr Weighted<std::string_view> outputs[] = {
-        {"", 20}, {"human", 15}, {"json", 65}};
+    static constexpr Weighted<std::string_view> outputs[] = {{"", 20}, {"human", 15}, {"json", 65}};
     const std::string_view output = draws.pick("arg[--output]", outputs);
     ImageWish wish;
     wish.compressed = output == "json";

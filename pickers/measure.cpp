@@ -32,8 +32,8 @@ struct SizeOption {
 };
 
 // Targets that the reference can measure, then those that it knows and cannot.
-constexpr std::array<std::string_view, 9> target_words{
-    "raw", "qcow2", "vmdk", "vpc", "vdi", "vhdx", "qed", "qcow", "parallels"};
+constexpr std::array<std::string_view, 9> target_words{"raw",  "qcow2", "vmdk", "vpc",      "vdi",
+                                                       "vhdx", "qed",   "qcow", "parallels"};
 constexpr std::size_t measurable_targets = 2;
 constexpr std::span<const std::string_view> unmeasurable =
     std::span(target_words).subspan(measurable_targets);
@@ -66,8 +66,7 @@ std::optional<std::uint64_t> largest_target(const Case& c) {
     return qcow2_max_tables * cluster * (cluster / (wide ? 16 : 8));
 }
 
-std::uint64_t draw_measured_size(const Draws& draws, std::uint64_t cluster,
-                                 std::uint64_t largest) {
+std::uint64_t draw_measured_size(const Draws& draws, std::uint64_t cluster, std::uint64_t largest) {
     enum class Kind { usual, power, limit, none };
     static constexpr Weighted<Kind> kinds[] = {
         {Kind::usual, 66}, {Kind::power, 20}, {Kind::limit, 10}, {Kind::none, 4}};
@@ -124,15 +123,13 @@ Case draw_valid(const PickContext& context) {
     }
     c.steps.push_back({Actor::tool, "measure", "measure", ValidIntent{}, {}});
     Step& step = last_step(c);
-    static constexpr Weighted<std::string_view> targets[] = {
-        {"", 15}, {"raw", 20}, {"qcow2", 65}};
+    static constexpr Weighted<std::string_view> targets[] = {{"", 15}, {"raw", 20}, {"qcow2", 65}};
     const std::string_view target = draws.pick("arg[-O]", targets);
     if (!target.empty()) {
         step.arguments.push_back({"-O", WordValue{std::string(target)}});
         add_options(step, context, draws, target, file, format_of(c, file));
     }
-    static constexpr Weighted<std::string_view> outputs[] = {
-        {"", 25}, {"human", 10}, {"json", 65}};
+    static constexpr Weighted<std::string_view> outputs[] = {{"", 25}, {"human", 10}, {"json", 65}};
     if (const auto output = draws.pick("arg[--output]", outputs); !output.empty()) {
         step.arguments.push_back({"--output", WordValue{std::string(output)}});
     }
@@ -141,8 +138,7 @@ Case draw_valid(const PickContext& context) {
     }
     if (file.empty()) {
         const Draws size = draws.scope("arg[--size]");
-        const std::uint64_t bytes =
-            draw_measured_size(size, target_cluster(c), *largest_target(c));
+        const std::uint64_t bytes = draw_measured_size(size, target_cluster(c), *largest_target(c));
         step.arguments.push_back(
             {"--size", size.chance("plain", 40) ? plain_size(bytes) : draw_spelling(size, bytes)});
         return c;
@@ -170,7 +166,9 @@ Rule nothing_to_measure_rule() {
 }
 
 Rule size_and_file_rule() {
-    return {"size-and-file", true, "a size and an image exclude one another",
+    return {"size-and-file",
+            true,
+            "a size and an image exclude one another",
             [](const Case& c) { return has_file(c) && has_size(c); },
             [](Case& c, const Draws& draws) {
                 set_option(last_step(c), SizeOption::option,
@@ -180,7 +178,9 @@ Rule size_and_file_rule() {
 }
 
 Rule format_without_file_rule() {
-    return {"format-without-file", true, "-f is about an image",
+    return {"format-without-file",
+            true,
+            "-f is about an image",
             [](const Case& c) { return by_size(c) && has_option(last_step(c), "-f"); },
             [](Case& c, const Draws& draws) {
                 set_option(last_step(c), "-f",
@@ -191,9 +191,7 @@ Rule format_without_file_rule() {
 
 Rule unknown_target_rule() {
     return {"unknown-target", true, "-O must name a format that exists",
-            [](const Case& c) {
-                return option_value<LiteralValue>(last_step(c), "-O") != nullptr;
-            },
+            [](const Case& c) { return option_value<LiteralValue>(last_step(c), "-O") != nullptr; },
             [](Case& c, const Draws& draws) {
                 static constexpr std::string_view words[] = {"qcow9", "RAW", "vdmk", "none"};
                 remove_option(last_step(c), "-o");
@@ -206,8 +204,8 @@ Rule unmeasurable_target_rule() {
     return {"unmeasurable-target", true, "raw and qcow2 alone can be measured",
             [](const Case& c) {
                 const auto* word = option_value<WordValue>(last_step(c), "-O");
-                return word != nullptr && std::ranges::find(unmeasurable, word->text) !=
-                                              unmeasurable.end();
+                return word != nullptr &&
+                       std::ranges::find(unmeasurable, word->text) != unmeasurable.end();
             },
             [](Case& c, const Draws& draws) {
                 remove_option(last_step(c), "-o");
@@ -217,7 +215,9 @@ Rule unmeasurable_target_rule() {
 }
 
 Rule too_large_rule() {
-    return {"size-too-large", true, "the clusters must be large enough for the size",
+    return {"size-too-large",
+            true,
+            "the clusters must be large enough for the size",
             [](const Case& c) {
                 const auto size = bytes_of(last_step(c), SizeOption::option);
                 const auto largest = largest_target(c);
@@ -235,26 +235,28 @@ Rule too_large_rule() {
 
 // What makes a raw size round up past the largest signed number.
 Rule rounding_overflow_rule() {
-    return {"size-rounding-overflow", false,
-            "a raw size stays a signed number when rounded up to 512; the reference lets it overflow",
-            [](const Case& c) {
-                const auto size = bytes_of(last_step(c), SizeOption::option);
-                return !makes_qcow2(c) && size && *size <= size_max && *size > raw_size_max;
-            }};
+    return {
+        "size-rounding-overflow", false,
+        "a raw size stays a signed number when rounded up to 512; the reference lets it overflow",
+        [](const Case& c) {
+            const auto size = bytes_of(last_step(c), SizeOption::option);
+            return !makes_qcow2(c) && size && *size <= size_max && *size > raw_size_max;
+        }};
 }
 
 Rule short_compat_rule() {
-    return {"short-compat", true, "compat is 0.10 or 1.1; the short forms are known to create only",
-            [](const Case& c) {
-                const auto options = creation_options(last_step(c));
-                const Scalar* compat = find_creation_option(options, "compat");
-                return compat != nullptr && (*compat == Scalar{WordValue{"v2"}} ||
-                                             *compat == Scalar{WordValue{"v3"}});
-            },
-            [](Case& c, const Draws&) {
-                set_creation_option(last_step(c), "compat", WordValue{"v3"});
-            },
-            makes_qcow2};
+    return {
+        "short-compat",
+        true,
+        "compat is 0.10 or 1.1; the short forms are known to create only",
+        [](const Case& c) {
+            const auto options = creation_options(last_step(c));
+            const Scalar* compat = find_creation_option(options, "compat");
+            return compat != nullptr &&
+                   (*compat == Scalar{WordValue{"v2"}} || *compat == Scalar{WordValue{"v3"}});
+        },
+        [](Case& c, const Draws&) { set_creation_option(last_step(c), "compat", WordValue{"v3"}); },
+        makes_qcow2};
 }
 
 void ask_for_narrow_refcounts_of_version_2(Case& c, const Draws& draws) {
@@ -270,18 +272,17 @@ void ask_for_narrow_refcounts_of_version_2(Case& c, const Draws& draws) {
 
 void give_value_that_measure_reads(Case& c, const Draws& draws) {
     static constexpr std::pair<std::string_view, std::string_view> values[] = {
-        {"cluster_size", "x"},     {"refcount_bits", "x"},   {"lazy_refcounts", "maybe"},
-        {"extended_l2", "maybe"},  {"preallocation", "some"}, {"compat", "0.11"}};
+        {"cluster_size", "x"},    {"refcount_bits", "x"},    {"lazy_refcounts", "maybe"},
+        {"extended_l2", "maybe"}, {"preallocation", "some"}, {"compat", "0.11"}};
     const auto& [name, text] = values[draws.between("value", 0, std::size(values) - 1)];
     set_creation_option(last_step(c), name, LiteralValue{std::string(text)});
 }
 
-// The rules of creation options as far as measure has them: it works out sizes only, and looks at no
-// more than it needs for that.
+// The rules of creation options as far as measure has them: it works out sizes only, and looks at
+// no more than it needs for that.
 std::vector<Rule> measured_creation_rules() {
-    static constexpr std::string_view unread[] = {
-        "lazy-refcounts-need-v3", "extended-l2-needs-v3", "zstd-needs-v3",
-        "preallocation-with-backing"};
+    static constexpr std::string_view unread[] = {"lazy-refcounts-need-v3", "extended-l2-needs-v3",
+                                                  "zstd-needs-v3", "preallocation-with-backing"};
     std::vector<Rule> rules;
     for (Rule rule : creation_option_rules()) {
         if (rule.name == "compat6-with-hwversion") {

@@ -26,9 +26,8 @@ bool kind_fits(const std::optional<Value>& value, const OptionSpec& spec) {
         case ValueKind::word: {
             const auto* word = std::get_if<WordValue>(&*value);
             return word != nullptr &&
-                   (spec.words.empty() ||
-                    std::find(spec.words.begin(), spec.words.end(), word->text) !=
-                        spec.words.end());
+                   (spec.words.empty() || std::find(spec.words.begin(), spec.words.end(),
+                                                    word->text) != spec.words.end());
         }
         case ValueKind::any:
             return true;
@@ -58,13 +57,14 @@ void check_arguments(const Picker& picker, const Step& step, bool refused,
         }
     }
     for (const OptionSpec& spec : picker.options) {
-        const auto count = std::count_if(
-            step.arguments.begin(), step.arguments.end(),
-            [&](const Argument& argument) { return argument.option == spec.option; });
+        const auto count =
+            std::count_if(step.arguments.begin(), step.arguments.end(),
+                          [&](const Argument& argument) { return argument.option == spec.option; });
         if (!refused && (count < static_cast<std::ptrdiff_t>(spec.min_count) ||
                          count > static_cast<std::ptrdiff_t>(spec.max_count))) {
-            violations.push_back({"envelope", "option '" + std::string(spec.option) + "' is given " +
-                                                  std::to_string(count) + " times"});
+            violations.push_back({"envelope", "option '" + std::string(spec.option) +
+                                                  "' is given " + std::to_string(count) +
+                                                  " times"});
         }
     }
 }
@@ -78,8 +78,8 @@ void check_images(const Case& c, std::vector<Violation>& violations) {
             continue;
         }
         if (image.backing && !ids.contains(*image.backing)) {
-            violations.push_back({"envelope", "backing image '" + *image.backing +
-                                                  "' is not an earlier image"});
+            violations.push_back(
+                {"envelope", "backing image '" + *image.backing + "' is not an earlier image"});
         } else if (const std::string wrong = format->validate(image); !wrong.empty()) {
             violations.push_back({"envelope", "image '" + image.id + "': " + wrong});
         }

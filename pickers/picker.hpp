@@ -33,9 +33,9 @@ struct OptionSpec {
 // A bound of the envelope. A valid case breaks none; a refused case breaks exactly one whose
 // `enforced` is true, that is, one that the reference is known (by test) to refuse.
 struct Rule {
-    std::string_view name;     // stable id, e.g. "count-out-of-range"
+    std::string_view name;  // stable id, e.g. "count-out-of-range"
     bool enforced = false;
-    std::string_view why;      // what the rule demands; for one not enforced, also why not
+    std::string_view why;  // what the rule demands; for one not enforced, also why not
     bool (*broken)(const Case& c);
     // Turns a valid case into one that breaks this rule alone; null where not enforced.
     void (*break_it)(Case& c, const Draws& draws) = nullptr;
@@ -69,9 +69,9 @@ struct Violation {
 // Draws a case: valid, or in `plan.refused_percent` of the draws refused.
 Case pick_case(const Picker& picker, const PickContext& context);
 
-// All that is wrong with a case of this picker beside its declared intent: shape (images that can be
-// built, ids, option types and counts; rule "envelope") and broken rules, each once. For a refused
-// step the rule it names must be broken and is not listed; if it is not, "not-broken" is.
+// All that is wrong with a case of this picker beside its declared intent: shape (images that can
+// be built, ids, option types and counts; rule "envelope") and broken rules, each once. For a
+// refused step the rule it names must be broken and is not listed; if it is not, "not-broken" is.
 // A case is in the envelope when the result is empty.
 std::vector<Violation> validate_case(const Picker& picker, const Case& c);
 

@@ -8,7 +8,6 @@ namespace {
 
 constexpr std::array<std::string_view, 4> formats_array{"raw", "qcow2", "vmdk", "vpc"};
 constexpr std::array<std::string_view, 2> output_array{"human", "json"};
-constexpr std::array<std::string_view, 3> cache_array{"writeback", "writethrough", "unsafe"};
 
 template <typename Range>
 bool has_word(const Range& words, std::string_view word) {
@@ -67,18 +66,6 @@ void add_flag(Step& step, std::string_view option) {
 std::span<const std::string_view> known_formats() { return formats_array; }
 std::span<const std::string_view> output_words() { return output_array; }
 
-std::span<const std::string_view> source_cache_words() { return cache_array; }
-
-Rule source_cache_rule() {
-    return {"unknown-source-cache", true, "-T must name a cache mode",
-            [](const Case& c) { return outside(c, "-T", cache_array); },
-            [](Case& c, const Draws& draws) {
-                static constexpr std::string_view words[] = {"bogus", "WriteBack", "direct", "0"};
-                set_option(last_step(c), "-T",
-                           LiteralValue{std::string(draws.pick("cache", words))});
-            }};
-}
-
 Rule unknown_option_rule() {
     return {"unknown-option", true, "every option must be one that the command has",
             [](const Case& c) { return has_option(last_step(c), unknown_option); },
@@ -114,8 +101,9 @@ Rule missing_file_rule() {
             [](Case& c, const Draws&) {
                 for (Argument& argument : last_step(c).arguments) {
                     if (argument.option.empty()) {
-                        c.outputs.push_back({"absent", std::string(format_of(
-                                                           c, std::get<ImageValue>(*argument.value).id))});
+                        c.outputs.push_back(
+                            {"absent",
+                             std::string(format_of(c, std::get<ImageValue>(*argument.value).id))});
                         argument.value = ImageValue{"absent"};
                         return;
                     }
@@ -189,8 +177,8 @@ Rule other_format_rule() {
                     }
                 }
                 set_option(last_step(c), "-f",
-                           WordValue{std::string(draws.pick(
-                               "format", std::span<const std::string_view>(others)))});
+                           WordValue{std::string(
+                               draws.pick("format", std::span<const std::string_view>(others)))});
             }};
 }
 

@@ -23,12 +23,6 @@ std::span<const std::string_view> known_formats();
 // The words that `--output` takes.
 std::span<const std::string_view> output_words();
 
-// The words of `-T` that work in every workspace; `none` and `directsync` need direct I/O, which tmpfs
-// has only since Linux 6.6.
-std::span<const std::string_view> source_cache_words();
-// `-T` names no cache mode.
-Rule source_cache_rule();
-
 // An option that no tool knows; pickers list it with max_count 0 and `unknown_option_rule`.
 inline constexpr std::string_view unknown_option = "--no-such-option";
 Rule unknown_option_rule();
@@ -43,8 +37,8 @@ Rule missing_file_rule();
 Rule no_file_rule();
 // A second positional image.
 Rule two_files_rule();
-// `-f raw` on an image of another format: accepted by every tool, but the file is then another image
-// than the one the case speaks of.
+// `-f raw` on an image of another format: accepted by every tool, but the file is then another
+// image than the one the case speaks of.
 Rule own_format_rule();
 // Every image that an argument or creation option names is one of the case.
 Rule known_images_rule();

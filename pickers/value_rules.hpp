@@ -41,7 +41,9 @@ inline constexpr bool takes_size =
 // The option's value is a literal: nothing of the option's type.
 template <typename Option>
 Rule text_rule(std::string_view why, bool (*applicable)(const Case&) = nullptr) {
-    return {Option::text_rule, true, why,
+    return {Option::text_rule,
+            true,
+            why,
             [](const Case& c) {
                 return option_value<LiteralValue>(last_step(c), Option::option) != nullptr;
             },
@@ -55,7 +57,9 @@ Rule text_rule(std::string_view why, bool (*applicable)(const Case&) = nullptr) 
 // The option's value is a number or size outside of 0..max.
 template <typename Option>
 Rule range_rule(std::string_view why, bool (*applicable)(const Case&) = nullptr) {
-    return {Option::range_rule, true, why,
+    return {Option::range_rule,
+            true,
+            why,
             [](const Case& c) {
                 if constexpr (takes_size<Option>) {
                     const auto bytes = bytes_of(last_step(c), Option::option);

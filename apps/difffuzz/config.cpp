@@ -33,7 +33,7 @@ std::optional<fs::path> nearest_config() {
 }
 
 void require_trusted(const fs::path& path) {
-    struct stat status{};
+    struct stat status {};
     if (::stat(path.c_str(), &status) != 0) {
         throw UsageError("cannot look at '" + path.string() + "'");
     }

@@ -53,8 +53,8 @@ void print_shell(std::uint64_t index, const Case& c) {
     }
     std::cout << "\n";
     for (const ImageRecipe& image : c.images) {
-        std::cout << "#   " << file_name(image.id, image.format) << ": " << image.size
-                  << " bytes, " << image.content.size() << " writes"
+        std::cout << "#   " << file_name(image.id, image.format) << ": " << image.size << " bytes, "
+                  << image.content.size() << " writes"
                   << (image.backing ? ", on " + *image.backing : "") << "\n";
     }
     for (const Step& step : c.steps) {

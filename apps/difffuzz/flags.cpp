@@ -68,8 +68,7 @@ const std::vector<FlagSpec>& flag_table() {
          bounded<&Flags::max_inconclusive, 0, 100>},
         {"--run-as", "user that tools run as when started by root (default nobody)",
          value<&Flags::run_as>},
-        {"--expose", "further directory that tools may read (repeatable)",
-         value<&Flags::exposed>},
+        {"--expose", "further directory that tools may read (repeatable)", value<&Flags::exposed>},
         {"--memory-limit", "MiB of memory for one command (default 2048)",
          value<&Flags::memory_limit_mib>},
         {"--disk-limit", "MiB of storage for one workspace (default 512)",
@@ -120,8 +119,8 @@ std::string about_extra(const std::string& extra, const CommandSpec& command) {
     const std::string word = extra.substr(0, extra.find('='));
     std::string sentence = "'" + word.substr(0, 80) + "' is not ";
     if (!word.starts_with('-')) {
-        return sentence + "expected by 'difffuzz " + std::string(command.name) + "'; see 'difffuzz " +
-               std::string(command.name) + " --help'";
+        return sentence + "expected by 'difffuzz " + std::string(command.name) +
+               "'; see 'difffuzz " + std::string(command.name) + " --help'";
     }
     sentence += "a flag of 'difffuzz " + std::string(command.name) + "'";
     std::string owners;
@@ -182,8 +181,8 @@ int dispatch(const std::vector<std::string>& arguments) {
         words.erase(words.begin());
     }
     const auto& all = commands();
-    const auto command = std::find_if(
-        all.begin(), all.end(), [&](const CommandSpec& spec) { return spec.name == name; });
+    const auto command = std::find_if(all.begin(), all.end(),
+                                      [&](const CommandSpec& spec) { return spec.name == name; });
     if (command == all.end()) {
         std::vector<std::string> names;
         for (const CommandSpec& spec : all) {
@@ -203,8 +202,8 @@ int dispatch(const std::vector<std::string>& arguments) {
         std::cout << app.help();
         return 0;
     } catch (const CLI::ExtrasError&) {
-        throw UsageError(about_extra(app.remaining().empty() ? "" : app.remaining().front(),
-                                     *command));
+        throw UsageError(
+            about_extra(app.remaining().empty() ? "" : app.remaining().front(), *command));
     } catch (const CLI::ParseError& error) {
         std::string reason = error.what();
         std::replace(reason.begin(), reason.end(), '\n', ' ');

@@ -24,9 +24,10 @@ int report(const Flags& flags) {
         return static_cast<int>(ExitCode::holds);
     }
     if (campaign.value("state", "") != "complete") {
-        std::cout << "incomplete: this campaign did not end; continue it with 'difffuzz run --resume "
-                     "--out "
-                  << evidence << "'\n";
+        std::cout
+            << "incomplete: this campaign did not end; continue it with 'difffuzz run --resume "
+               "--out "
+            << evidence << "'\n";
         return static_cast<int>(ExitCode::no_verdict);
     }
     const std::string text = read_file(evidence + "/summary.json", max_summary_bytes);

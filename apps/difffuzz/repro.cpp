@@ -108,7 +108,7 @@ Found judge_run(const ParsedRecord& input, const CaseReport& report) {
             return Found::gone;
         case Terminal::diverged:
             return !input.symptom || to_json(*input.symptom) == report.symptom ? Found::same
-                                                                             : Found::other;
+                                                                               : Found::other;
         default:
             return Found::unclear;
     }
@@ -175,8 +175,7 @@ int conclude(const ParsedRecord& input, const std::vector<CaseReport>& reports, 
         print_symptom(last.symptom);
         return bisect ? bisect_cannot_tell : static_cast<int>(ExitCode::other_symptom);
     } else {
-        std::cout << "flaky: " << same << " of " << reports.size()
-                  << " runs show the symptom\n";
+        std::cout << "flaky: " << same << " of " << reports.size() << " runs show the symptom\n";
     }
     return bisect ? bisect_cannot_tell : static_cast<int>(ExitCode::no_verdict);
 }

@@ -34,9 +34,8 @@ public:
             return;
         }
         last_ = progress.seconds;
-        const double rate = progress.seconds > 0
-                                ? static_cast<double>(progress.done_here) / progress.seconds
-                                : 0;
+        const double rate =
+            progress.seconds > 0 ? static_cast<double>(progress.done_here) / progress.seconds : 0;
         const double left =
             rate > 0 ? static_cast<double>(progress.total - progress.done) / rate : 0;
         const double compared = progress.done > 0 ? 100.0 * static_cast<double>(progress.compared) /
@@ -106,8 +105,8 @@ void take_over_terms(const Flags& flags, CampaignOptions& options) {
         options.shard = {terms.at("shard").at("index"), terms.at("shard").at("count")};
     }
     if (flags.operations.empty()) {
-        const Plan plan = plan_from_json(nlohmann::json::parse(
-            read_file(flags.out + "/plan.json", std::size_t{1} << 20)));
+        const Plan plan = plan_from_json(
+            nlohmann::json::parse(read_file(flags.out + "/plan.json", std::size_t{1} << 20)));
         options.operations = plan.operations;
     }
 }
@@ -132,8 +131,9 @@ CampaignOptions options_from(const Flags& flags) {
     options.max_inconclusive = flags.max_inconclusive;
     options.shard = parse_shard(flags.shard);
     if (flags.max_new && !flags.shard.empty()) {
-        throw UsageError("--max-new and --shard do not go together: a shard does not see the "
-                         "symptoms of the others");
+        throw UsageError(
+            "--max-new and --shard do not go together: a shard does not see the "
+            "symptoms of the others");
     }
     if (flags.max_new && *flags.max_new == 0) {
         throw UsageError("--max-new must be at least 1");
@@ -160,12 +160,12 @@ int run(const Flags& flags) {
     spdlog::set_default_logger(spdlog::stderr_logger_st("difffuzz"));
     spdlog::set_pattern("%H:%M:%S %v");
     const CampaignOptions options = options_from(flags);
-    spdlog::info("seed {}, evidence in {}", options.seed, options.directory);
     CampaignResult result;
     {
         ProgressPrinter printer;
         CampaignHooks hooks;
         hooks.progress = [&](const Progress& progress) { printer(progress); };
+        hooks.note = [](const std::string& line) { spdlog::info(line); };
         result = run_campaign(options, hooks);
     }
     const nlohmann::json summary = summary_json(result);
@@ -179,17 +179,18 @@ int run(const Flags& flags) {
 }  // namespace
 
 CommandSpec run_command() {
-    return {"run",
-            "runs a campaign: draws cases, runs both tools, compares, keeps what differs",
-            "difffuzz run --iterations 2000 --seed 42 --subject ./my-qemu-img --ops convert,bench=2",
-            {"--iterations", "--seed", "--subject", "--reference", "--ops", "--jobs", "--timeout",
-             "--out,--log-dir", "--resume", "--max-new", "--shard", "--duration",
-             "--min-compared", "--max-inconclusive", "--run-as", "--expose", "--memory-limit",
-             "--disk-limit", "--no-config"},
-            "",
-            0,
-            0,
-            run};
+    return {
+        "run",
+        "runs a campaign: draws cases, runs both tools, compares, keeps what differs",
+        "difffuzz run --iterations 2000 --seed 42 --subject ./my-qemu-img --ops convert,bench=2",
+        {"--iterations", "--seed", "--subject", "--reference", "--ops", "--jobs", "--timeout",
+         "--out,--log-dir", "--resume", "--max-new", "--shard", "--duration", "--min-compared",
+         "--max-inconclusive", "--run-as", "--expose", "--memory-limit", "--disk-limit",
+         "--no-config"},
+        "",
+        0,
+        0,
+        run};
 }
 
 }  // namespace difffuzz

@@ -81,15 +81,16 @@ ToolPaths find_tools(const Flags& flags) {
         const auto value = from_environment(variable);
         return value ? value : configured;
     };
-    const auto subject = named(flags.subject, "DIFFFUZZ_SUBJECT",
-                               config ? config->subject : std::nullopt);
+    const auto subject =
+        named(flags.subject, "DIFFFUZZ_SUBJECT", config ? config->subject : std::nullopt);
     if (!subject) {
-        throw UsageError("no subject: name the tool under test with --subject PATH, with the "
-                         "environment variable DIFFFUZZ_SUBJECT, or with subject = \"PATH\" in "
-                         "difffuzz.toml");
+        throw UsageError(
+            "no subject: name the tool under test with --subject PATH, with the "
+            "environment variable DIFFFUZZ_SUBJECT, or with subject = \"PATH\" in "
+            "difffuzz.toml");
     }
-    const auto reference = named(flags.reference, "DIFFFUZZ_REFERENCE",
-                                 config ? config->reference : std::nullopt);
+    const auto reference =
+        named(flags.reference, "DIFFFUZZ_REFERENCE", config ? config->reference : std::nullopt);
     return {resolve(*subject, "subject"), resolve(reference.value_or("qemu-img"), "reference")};
 }
 

@@ -15,8 +15,8 @@ namespace difffuzz {
 namespace {
 
 [[noreturn]] void cannot(const std::string& what, const std::string& name) {
-    throw EnvironmentError("cannot " + what + " '" + name + "' of the evidence: " +
-                           std::strerror(errno));
+    throw EnvironmentError("cannot " + what + " '" + name +
+                           "' of the evidence: " + std::strerror(errno));
 }
 
 void sync_directory(const std::string& path) {
@@ -37,8 +37,7 @@ void write_file(int directory, const std::string& name, std::string_view content
     }
     std::size_t done = 0;
     while (done < content.size()) {
-        const ssize_t written =
-            ::write(file.get(), content.data() + done, content.size() - done);
+        const ssize_t written = ::write(file.get(), content.data() + done, content.size() - done);
         if (written >= 0) {
             done += static_cast<std::size_t>(written);
         } else if (errno != EINTR) {
@@ -74,7 +73,7 @@ std::string read_file(const std::string& path, std::size_t max_bytes) {
     if (!file.valid()) {
         throw UsageError("cannot read '" + path + "': " + std::strerror(errno));
     }
-    struct stat status{};
+    struct stat status {};
     if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
         throw UsageError("cannot read '" + path + "': it is not a regular file");
     }

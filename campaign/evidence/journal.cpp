@@ -18,8 +18,8 @@ using nlohmann::json;
 std::string journal_path(const std::string& directory) { return directory + "/journal.ndjson"; }
 
 [[noreturn]] void cannot(const char* what) {
-    throw EnvironmentError(std::string("cannot ") + what + " the evidence's journal.ndjson: " +
-                           std::strerror(errno));
+    throw EnvironmentError(std::string("cannot ") + what +
+                           " the evidence's journal.ndjson: " + std::strerror(errno));
 }
 
 // Length of the file up to and with its last line feed.
@@ -31,8 +31,8 @@ off_t whole_lines(int file, off_t size) {
         if (got <= 0) {
             cannot("read");
         }
-        const auto* feed = static_cast<const char*>(
-            ::memrchr(buffer, '\n', static_cast<std::size_t>(got)));
+        const auto* feed =
+            static_cast<const char*>(::memrchr(buffer, '\n', static_cast<std::size_t>(got)));
         if (feed != nullptr) {
             return begin + (feed - buffer) + 1;
         }
@@ -44,9 +44,9 @@ off_t whole_lines(int file, off_t size) {
 }  // namespace
 
 Journal::Journal(const std::string& directory)
-    : file_(::open(journal_path(directory).c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC,
-                   0644)) {
-    struct stat status{};
+    : file_(
+          ::open(journal_path(directory).c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) {
+    struct stat status {};
     if (!file_.valid() || ::fstat(file_.get(), &status) != 0) {
         cannot("open");
     }
@@ -74,8 +74,7 @@ void Journal::append(const std::string& line) {
     const std::string text = line + "\n";
     std::size_t done = 0;
     while (done < text.size()) {
-        const ssize_t written =
-            ::write(file_.get(), text.data() + done, text.size() - done);
+        const ssize_t written = ::write(file_.get(), text.data() + done, text.size() - done);
         if (written >= 0) {
             done += static_cast<std::size_t>(written);
         } else if (errno != EINTR) {

@@ -67,18 +67,12 @@ json side_json(const Profile& profile, json outcomes) {
 
 // What every record says, whatever it found.
 json base_record(const Case& c, const RecordOrigin& origin, std::string type, std::string status) {
-    return {{"schema", record_schema},
-            {"type", std::move(type)},
-            {"operation", c.operation},
-            {"status", std::move(status)},
-            {"recipe", to_json(c)},
-            {"original_recipe", nullptr},
-            {"attribution", "undecided"},
-            {"seed", origin.seed},
-            {"iteration", origin.iteration},
-            {"generator", generator_version},
-            {"plan", origin.plan_digest},
-            {"confirmations", json::array()}};
+    return {{"schema", record_schema},       {"type", std::move(type)},
+            {"operation", c.operation},      {"status", std::move(status)},
+            {"recipe", to_json(c)},          {"original_recipe", nullptr},
+            {"attribution", "undecided"},    {"seed", origin.seed},
+            {"iteration", origin.iteration}, {"generator", generator_version},
+            {"plan", origin.plan_digest},    {"confirmations", json::array()}};
 }
 
 }  // namespace
@@ -143,8 +137,8 @@ ParsedRecord parse_record(std::string_view text) {
             parsed.image_digests[item.key()] = checked_text(item.value(), "/images", 64);
         }
     }
-    for (auto [name, profile] : {std::pair{"subject", &parsed.subject},
-                                 std::pair{"reference", &parsed.reference}}) {
+    for (auto [name, profile] :
+         {std::pair{"subject", &parsed.subject}, std::pair{"reference", &parsed.reference}}) {
         ObjectFields side(fields.required(name), "/" + std::string(name));
         *profile = profile_from_json(side.required("profile"), side.at("profile"));
     }

@@ -18,8 +18,8 @@ struct EvidenceFile {
 
 // Further files of a record (the stand-alone script), made from the case, its result, and the
 // directory in which its input images lie as built.
-using ExtraFiles = std::function<std::vector<EvidenceFile>(
-    const Case& c, const CaseResult& result, const std::string& built_images)>;
+using ExtraFiles = std::function<std::vector<EvidenceFile>(const Case& c, const CaseResult& result,
+                                                           const std::string& built_images)>;
 
 // Makes `staging`/`name`/ with record.json, `extra`, and raw/: per step and side the words it was
 // given, its streams as kept, how it ended and what it used. Throws EnvironmentError.

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/cases/case.hpp"
-#include "oracles/layer.hpp"
 #include "ops/operation.hpp"
+#include "oracles/layer.hpp"
 
 namespace difffuzz {
 

@@ -66,9 +66,8 @@ int strength(LayerVerdict verdict) {
 // Keeps, per layer, the strongest verdict of all steps.
 void merge(std::vector<LayerReport>& into, std::vector<LayerReport> reports) {
     for (LayerReport& report : reports) {
-        const auto found = std::find_if(into.begin(), into.end(), [&](const LayerReport& r) {
-            return r.id == report.id;
-        });
+        const auto found = std::find_if(into.begin(), into.end(),
+                                        [&](const LayerReport& r) { return r.id == report.id; });
         if (found == into.end()) {
             into.push_back(std::move(report));
         } else if (strength(report.result.verdict) > strength(found->result.verdict)) {
@@ -82,10 +81,9 @@ bool timed_out(const StepObservation& step) {
 }
 
 bool has_class(const Observation& observation, OutcomeClass wanted) {
-    return std::any_of(observation.steps.begin(), observation.steps.end(),
-                       [&](const StepObservation& step) {
-                           return outcome_class(step.outcome.ending) == wanted;
-                       });
+    return std::any_of(
+        observation.steps.begin(), observation.steps.end(),
+        [&](const StepObservation& step) { return outcome_class(step.outcome.ending) == wanted; });
 }
 
 std::vector<OutcomeClass> classes(const Observation& observation) {
@@ -188,8 +186,7 @@ Limits scaled_limits(const Limits& base, const Case& c) {
     }
     for (const Step& step : c.steps) {
         for (const Argument& argument : step.arguments) {
-            const auto* asked =
-                argument.value ? std::get_if<SizeValue>(&*argument.value) : nullptr;
+            const auto* asked = argument.value ? std::get_if<SizeValue>(&*argument.value) : nullptr;
             if (asked != nullptr && asked->bytes <= largest) {
                 size = std::max(size, asked->bytes);
             }
@@ -261,8 +258,7 @@ CaseResult Executor::attempt(const Case& c, const Operation& operation, const Ro
         for (const int side : sides) {
             const SandboxTool& tool =
                 step.actor == Actor::neutral ? neutral.qemu_img : *tools[side];
-            const Command command =
-                tool_command(sandbox_, tool, side, {side}, words, limits);
+            const Command command = tool_command(sandbox_, tool, side, {side}, words, limits);
             StepObservation seen{command.argv, sandbox_.run(command), {}, {}, false};
             Listing listing = list_workspace(sandbox_.directory(side), watched);
             seen.files = std::move(listing.files);

@@ -45,10 +45,15 @@ Outcome look(Sandbox& sandbox, const NeutralTool& tool, int side,
 template <typename Read>
 Finding with_content(Sandbox& sandbox, const NeutralTool& tool, int side, const Format& format,
                      const std::string& file_name, Read read) {
-    try {
-        if (format.open != nullptr) {
+    if (format.open != nullptr) {
+        try {
             return read(*format.open(sandbox.directory(side), file_name));
+        } catch (const ImageError&) {
+            // Not for our reader (a backing file of a format it does not know, or a broken image):
+            // the neutral tool has the last word.
         }
+    }
+    try {
         const TemporaryFile flat(sandbox.directory(build_side), "flat.raw");
         const Outcome outcome =
             look(sandbox, tool, side,
@@ -93,7 +98,7 @@ Finding info(const Outcome& outcome) {
 Finding find(Sandbox& sandbox, const NeutralTool& tool, int side, const InspectionRequest& request,
              const std::string& file_name) {
     const std::string directory = sandbox.directory(side);
-    struct stat status{};
+    struct stat status {};
     if (::lstat((directory + "/" + file_name).c_str(), &status) != 0) {
         return Missing{};
     }
@@ -129,19 +134,18 @@ SandboxNeutralTools::SandboxNeutralTools(Sandbox& sandbox, const NeutralTool& to
     : sandbox_(sandbox), tool_(tool) {}
 
 Outcome SandboxNeutralTools::qemu_img(const std::vector<std::string>& arguments) {
-    return sandbox_.run(tool_command(sandbox_, tool_.qemu_img, build_side, {build_side}, arguments,
-                                     tool_.limits));
+    return sandbox_.run(
+        tool_command(sandbox_, tool_.qemu_img, build_side, {build_side}, arguments, tool_.limits));
 }
 
-std::optional<ForeignReference> find_escape(const std::string& directory,
-                                            const std::string& name) {
+std::optional<ForeignReference> find_escape(const std::string& directory, const std::string& name) {
     constexpr std::size_t max_files = 16;
     std::deque<std::string> open{name};
     std::set<std::string> seen{name};
     while (!open.empty()) {
         const std::string file = open.front();
         open.pop_front();
-        struct stat status{};
+        struct stat status {};
         if (::lstat((directory + "/" + file).c_str(), &status) != 0) {
             continue;
         }
@@ -173,20 +177,19 @@ void sample_sector(Sandbox& sandbox, const NeutralTool& tool, int side, Inspecti
                    const std::string& file_name, std::uint64_t sector) {
     auto* finding = std::get_if<ContentFinding>(&inspection.finding);
     const Format* format = find_format(inspection.format);
-    if (finding == nullptr || format == nullptr ||
-        sector * sector_bytes >= finding->content.size) {
+    if (finding == nullptr || format == nullptr || sector * sector_bytes >= finding->content.size) {
         return;
     }
     // A failure here leaves the sample out; the summary that was read before stands.
-    with_content(sandbox, tool, side, *format, file_name, [&](const ContentSource& source) -> Finding {
-        const std::uint64_t offset = sector * sector_bytes;
-        std::string bytes(static_cast<std::size_t>(
-                              std::min(sector_bytes, source.size() - offset)),
-                          '\0');
-        source.read(offset, std::as_writable_bytes(std::span(bytes)));
-        finding->samples[sector] = std::move(bytes);
-        return Missing{};
-    });
+    with_content(
+        sandbox, tool, side, *format, file_name, [&](const ContentSource& source) -> Finding {
+            const std::uint64_t offset = sector * sector_bytes;
+            std::string bytes(
+                static_cast<std::size_t>(std::min(sector_bytes, source.size() - offset)), '\0');
+            source.read(offset, std::as_writable_bytes(std::span(bytes)));
+            finding->samples[sector] = std::move(bytes);
+            return Missing{};
+        });
 }
 
 }  // namespace difffuzz

@@ -62,8 +62,8 @@ FileType type_of(mode_t mode) {
 
 void list_below(const std::string& root, const std::string& prefix,
                 const std::vector<std::string>& hashed, int depth, Listing& listing) {
-    const std::unique_ptr<DIR, int (*)(DIR*)> directory(
-        ::opendir((root + "/" + prefix).c_str()), ::closedir);
+    const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir((root + "/" + prefix).c_str()),
+                                                        ::closedir);
     if (!directory) {
         return;  // a tool may take away its own permissions; the entry itself is listed
     }
@@ -77,7 +77,7 @@ void list_below(const std::string& root, const std::string& prefix,
             return;
         }
         const std::string path = prefix.empty() ? name : prefix + "/" + name;
-        struct stat status{};
+        struct stat status {};
         if (::lstat((root + "/" + path).c_str(), &status) != 0) {
             continue;
         }

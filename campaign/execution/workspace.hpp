@@ -19,7 +19,8 @@ struct Listing {
 };
 inline constexpr std::size_t max_listed = 256;
 
-// Entries below `directory`, sorted by name. Regular files named in `hashed` get their content hash.
+// Entries below `directory`, sorted by name. Regular files named in `hashed` get their content
+// hash.
 Listing list_workspace(const std::string& directory, const std::vector<std::string>& hashed);
 
 // XXH3-64 over the file's non-zero 4 KiB blocks and their places, and its size: equal for equal

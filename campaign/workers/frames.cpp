@@ -69,8 +69,7 @@ void send_frame(int socket, std::string_view text) {
     const std::string frame = make_frame(text);
     std::size_t done = 0;
     while (done < frame.size()) {
-        const ssize_t sent =
-            ::send(socket, frame.data() + done, frame.size() - done, MSG_NOSIGNAL);
+        const ssize_t sent = ::send(socket, frame.data() + done, frame.size() - done, MSG_NOSIGNAL);
         if (sent >= 0) {
             done += static_cast<std::size_t>(sent);
         } else if (errno != EINTR) {

@@ -25,15 +25,15 @@ struct WorkerLink::State : std::enable_shared_from_this<WorkerLink::State> {
           on_closed(std::move(closed)) {}
 
     void read_header() {
-        asio::async_read(socket, asio::buffer(header),
-                         [self = shared_from_this()](const boost::system::error_code& error,
-                                                     std::size_t) {
-                             if (error) {
-                                 self->close();
-                                 return;
-                             }
-                             self->read_body();
-                         });
+        asio::async_read(
+            socket, asio::buffer(header),
+            [self = shared_from_this()](const boost::system::error_code& error, std::size_t) {
+                if (error) {
+                    self->close();
+                    return;
+                }
+                self->read_body();
+            });
     }
 
     void read_body() {
@@ -43,15 +43,15 @@ struct WorkerLink::State : std::enable_shared_from_this<WorkerLink::State> {
             close();
             return;
         }
-        asio::async_read(socket, asio::buffer(body),
-                         [self = shared_from_this()](const boost::system::error_code& error,
-                                                     std::size_t) {
-                             if (error) {
-                                 self->close();
-                                 return;
-                             }
-                             self->deliver();
-                         });
+        asio::async_read(
+            socket, asio::buffer(body),
+            [self = shared_from_this()](const boost::system::error_code& error, std::size_t) {
+                if (error) {
+                    self->close();
+                    return;
+                }
+                self->deliver();
+            });
     }
 
     void deliver() {
@@ -70,18 +70,18 @@ struct WorkerLink::State : std::enable_shared_from_this<WorkerLink::State> {
     }
 
     void write_next() {
-        asio::async_write(socket, asio::buffer(queue.front()),
-                          [self = shared_from_this()](const boost::system::error_code& error,
-                                                      std::size_t) {
-                              if (error) {
-                                  self->close();
-                                  return;
-                              }
-                              self->queue.pop_front();
-                              if (!self->queue.empty()) {
-                                  self->write_next();
-                              }
-                          });
+        asio::async_write(
+            socket, asio::buffer(queue.front()),
+            [self = shared_from_this()](const boost::system::error_code& error, std::size_t) {
+                if (error) {
+                    self->close();
+                    return;
+                }
+                self->queue.pop_front();
+                if (!self->queue.empty()) {
+                    self->write_next();
+                }
+            });
     }
 
     void close() {

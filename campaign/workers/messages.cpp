@@ -58,9 +58,9 @@ LayerVerdict parse_verdict(const std::string& name) {
 }  // namespace
 
 json to_json(const Limits& limits) {
-    return {{"time_ms", limits.time.count()},        {"stream_bytes", limits.stream_bytes},
-            {"output_bytes", limits.output_bytes},   {"file_bytes", limits.file_bytes},
-            {"disk_bytes", limits.disk_bytes},       {"memory_bytes", limits.memory_bytes},
+    return {{"time_ms", limits.time.count()},      {"stream_bytes", limits.stream_bytes},
+            {"output_bytes", limits.output_bytes}, {"file_bytes", limits.file_bytes},
+            {"disk_bytes", limits.disk_bytes},     {"memory_bytes", limits.memory_bytes},
             {"processes", limits.processes}};
 }
 
@@ -110,27 +110,22 @@ WorkerReady ready_from_json(const json& value) {
     WorkerReady ready;
     ready.error = value.at("error");
     const json& containment = value.at("containment");
-    ready.containment = {containment.at("pid_namespace"), containment.at("landlock"),
-                         containment.at("landlock_abi"),  containment.at("memory_cgroup"),
-                         containment.at("no_new_privileges"),
-                         containment.at("unprivileged_user")};
+    ready.containment = {containment.at("pid_namespace"),     containment.at("landlock"),
+                         containment.at("landlock_abi"),      containment.at("memory_cgroup"),
+                         containment.at("no_new_privileges"), containment.at("unprivileged_user")};
     for (const json& tool : value.at("tools")) {
-        ready.tools.push_back({tool.at("name"), tool.at("files"), tool.at("version_output"),
-                               tool.at("help_output"),
-                               tool.at("features").get<std::vector<std::string>>(),
-                               tool.at("failure")});
+        ready.tools.push_back(
+            {tool.at("name"), tool.at("files"), tool.at("version_output"), tool.at("help_output"),
+             tool.at("features").get<std::vector<std::string>>(), tool.at("failure")});
     }
     return ready;
 }
 
 json to_json(const Task& task) {
-    json value{{"index", task.index},
-               {"subject", task.roles.subject},
-               {"reference", task.roles.reference},
-               {"runs", task.runs},
-               {"saturated", task.saturated},
-               {"digests", task.digests},
-               {"stage", task.stage}};
+    json value{
+        {"index", task.index}, {"subject", task.roles.subject}, {"reference", task.roles.reference},
+        {"runs", task.runs},   {"saturated", task.saturated},   {"digests", task.digests},
+        {"stage", task.stage}};
     if (task.recipe) {
         value["recipe"] = to_json(*task.recipe);
     }

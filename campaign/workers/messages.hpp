@@ -88,8 +88,8 @@ struct CaseReport {
     std::string type;
     std::string severity;
     std::string fingerprint;
-    nlohmann::json symptom;  // null otherwise
-    bool staged = false;     // a full record lies in staging
+    nlohmann::json symptom;                            // null otherwise
+    bool staged = false;                               // a full record lies in staging
     std::map<std::string, std::string> image_digests;  // where the task asked for them
 };
 

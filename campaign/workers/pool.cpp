@@ -17,8 +17,8 @@ struct WorkerPool::Slot {
     std::size_t told_saturated = 0;
 };
 
-WorkerPool::WorkerPool(boost::asio::io_context& context, const std::string& executable,
-                       int staging, const WorkerSetup& setup, unsigned count)
+WorkerPool::WorkerPool(boost::asio::io_context& context, const std::string& executable, int staging,
+                       const WorkerSetup& setup, unsigned count)
     : context_(context), executable_(executable), staging_(staging), setup_(to_json(setup)) {
     for (unsigned i = 0; i < count; ++i) {
         slots_.push_back(std::make_unique<Slot>());
@@ -114,9 +114,8 @@ void WorkerPool::feed() {
 }
 
 std::size_t WorkerPool::running() const {
-    return static_cast<std::size_t>(
-        std::count_if(slots_.begin(), slots_.end(),
-                      [](const auto& slot) { return slot->task.has_value(); }));
+    return static_cast<std::size_t>(std::count_if(
+        slots_.begin(), slots_.end(), [](const auto& slot) { return slot->task.has_value(); }));
 }
 
 void WorkerPool::run(const Handlers& handlers) {

@@ -15,7 +15,7 @@
 
 namespace difffuzz {
 
-struct WaitForOthers {};   // nothing to hand out until a running task has ended
+struct WaitForOthers {};  // nothing to hand out until a running task has ended
 struct NothingLeft {};
 using NextTask = std::variant<Task, WaitForOthers, NothingLeft>;
 
@@ -28,8 +28,8 @@ public:
         std::function<void(const Task&)> lost;
     };
 
-    // Starts `count` workers and waits until all are ready; throws EnvironmentError when one is not.
-    // `staging` outlives this.
+    // Starts `count` workers and waits until all are ready; throws EnvironmentError when one is
+    // not. `staging` outlives this.
     WorkerPool(boost::asio::io_context& context, const std::string& executable, int staging,
                const WorkerSetup& setup, unsigned count);
     ~WorkerPool();
@@ -39,8 +39,8 @@ public:
     // What the first worker said when it was ready.
     const WorkerReady& ready() const { return ready_; }
 
-    // Runs until `next` says NothingLeft and no task runs any more, or stop() was called. Throws what
-    // a worker reported as EnvironmentError.
+    // Runs until `next` says NothingLeft and no task runs any more, or stop() was called. Throws
+    // what a worker reported as EnvironmentError.
     void run(const Handlers& handlers);
     // Makes run() return as soon as possible; tasks that are running are given up.
     void stop();

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
-#include <fstream>
 #include <fmt/format.h>
+#include <fstream>
 #include <linux/capability.h>
 #include <optional>
 #include <poll.h>

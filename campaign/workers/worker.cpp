@@ -32,8 +32,7 @@ std::uint64_t cpu_us(const rusage& usage) {
 FoundTool question_tool(Sandbox& sandbox, const SandboxTool& tool, const Limits& limits) {
     FoundTool found{tool.name, tool.files, {}, {}, {}, {}};
     const auto ask = [&](const char* option, std::string& into) {
-        const Outcome outcome =
-            sandbox.run(tool_command(sandbox, tool, 0, {0}, {option}, limits));
+        const Outcome outcome = sandbox.run(tool_command(sandbox, tool, 0, {0}, {option}, limits));
         into = stream_text(outcome.out).substr(0, std::size_t{256} << 10);
         if (const auto* failed = std::get_if<FailedToStart>(&outcome.ending)) {
             found.failure = "it cannot be started (" + failed->what + ": " +
@@ -143,8 +142,7 @@ private:
             if (!result.subject_timed_out && !result.reference_timed_out) {
                 return result;
             }
-            const Observation& other =
-                result.subject_timed_out ? result.reference : result.subject;
+            const Observation& other = result.subject_timed_out ? result.reference : result.subject;
             const std::uint64_t tenth =
                 static_cast<std::uint64_t>(setup_.limits.time.count()) * 1000 / 10;
             for (const StepObservation& step : other.steps) {
@@ -167,8 +165,8 @@ private:
         if (task.stage.empty() || saturated_.contains(report.fingerprint)) {
             return;
         }
-        const RecordOrigin origin{setup_.seed, task.index, plan_digest_, subject_, reference_,
-                                  executor_.image_digests(c)};
+        const RecordOrigin origin{setup_.seed, task.index, plan_digest_,
+                                  subject_,    reference_, executor_.image_digests(c)};
         stage_record(staging_, task.stage, make_record(c, result, origin), result,
                      extra_(c, result, sandbox_.directory(2)));
         report.staged = true;

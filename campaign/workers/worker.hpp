@@ -5,8 +5,8 @@
 
 namespace difffuzz {
 
-// Serves the socket (descriptor 3 of a process started by start_worker) until it closes. Returns the
-// process's exit code. `extra` makes further files of a full record.
+// Serves the socket (descriptor 3 of a process started by start_worker) until it closes. Returns
+// the process's exit code. `extra` makes further files of a full record.
 int serve_worker(int socket, const ExtraFiles& extra);
 
 }  // namespace difffuzz

@@ -40,8 +40,8 @@ struct Weighted {
 inline std::string spell_draw(std::string_view value) { return std::string(value); }
 inline std::string spell_draw(bool value) { return value ? "true" : "false"; }
 template <typename T>
-    requires((std::is_integral_v<T> && !std::is_same_v<T, bool>) || std::is_enum_v<T>)
-std::string spell_draw(T value) {
+requires((std::is_integral_v<T> && !std::is_same_v<T, bool>) || std::is_enum_v<T>) std::string
+    spell_draw(T value) {
     if constexpr (std::is_enum_v<T>) {
         return std::to_string(static_cast<std::underlying_type_t<T>>(value));
     } else {
@@ -49,9 +49,10 @@ std::string spell_draw(T value) {
     }
 }
 
-// A counter-based stream: the number at a path is XXH3-64(path) keyed with XXH3-64(generator version,
-// seed, index, attempt), and nothing else. No state moves; drawing the same path twice gives the same
-// number, so each draw of a case uses a path of its own. Cheap to copy; `state` outlives all copies.
+// A counter-based stream: the number at a path is XXH3-64(path) keyed with XXH3-64(generator
+// version, seed, index, attempt), and nothing else. No state moves; drawing the same path twice
+// gives the same number, so each draw of a case uses a path of its own. Cheap to copy; `state`
+// outlives all copies.
 class Draws {
 public:
     explicit Draws(DrawState& state) : state_(&state) {}
@@ -64,8 +65,8 @@ public:
 
     // 64 uniform bits.
     std::uint64_t bits(std::string_view name) const;
-    // Uniform in [low, high]; low <= high. (Multiply-high reduction; the bias is below 2^-32 for the
-    // ranges used here.)
+    // Uniform in [low, high]; low <= high. (Multiply-high reduction; the bias is below 2^-32 for
+    // the ranges used here.)
     std::uint64_t between(std::string_view name, std::uint64_t low, std::uint64_t high) const;
     // True with `percent` (0..100) per cent.
     bool chance(std::string_view name, unsigned percent) const;

@@ -29,8 +29,8 @@ json parse_bounded(std::string_view text, std::size_t max_bytes, int max_depth) 
                 break;
             case json::parse_event_t::key:
                 if (!keys.back().insert(parsed.get<std::string>()).second) {
-                    throw RecipeError("", "has the key '" + parsed.get<std::string>() +
-                                              "' twice in one object");
+                    throw RecipeError(
+                        "", "has the key '" + parsed.get<std::string>() + "' twice in one object");
                 }
                 break;
             default:
@@ -43,10 +43,9 @@ json parse_bounded(std::string_view text, std::size_t max_bytes, int max_depth) 
     } catch (const json::exception& error) {
         // The library's message quotes the input; its position is what helps.
         const auto* parse_error = dynamic_cast<const json::parse_error*>(&error);
-        throw RecipeError("", parse_error != nullptr
-                                  ? "is not JSON: syntax error at byte " +
-                                        std::to_string(parse_error->byte)
-                                  : std::string("is not JSON that can be held"));
+        throw RecipeError("", parse_error != nullptr ? "is not JSON: syntax error at byte " +
+                                                           std::to_string(parse_error->byte)
+                                                     : std::string("is not JSON that can be held"));
     }
 }
 
@@ -119,8 +118,8 @@ std::uint64_t checked_number(const json& value, const std::string& pointer, std:
     }
     const auto number = value.get<std::uint64_t>();
     if (number < low || number > high) {
-        throw RecipeError(pointer, "must lie between " + std::to_string(low) + " and " +
-                                       std::to_string(high));
+        throw RecipeError(
+            pointer, "must lie between " + std::to_string(low) + " and " + std::to_string(high));
     }
     return number;
 }

@@ -17,8 +17,8 @@ public:
     RecipeError(const std::string& pointer, const std::string& reason);
 };
 
-// Parses at most `max_bytes` of JSON nested at most `max_depth` deep, without duplicate keys. Throws
-// RecipeError.
+// Parses at most `max_bytes` of JSON nested at most `max_depth` deep, without duplicate keys.
+// Throws RecipeError.
 nlohmann::json parse_bounded(std::string_view text, std::size_t max_bytes, int max_depth = 32);
 
 // The fields of one object. Call finish() once all are read: a field that was not asked for is an

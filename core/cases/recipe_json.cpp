@@ -66,9 +66,8 @@ std::string_view kind_name(WriteKind kind) {
 json image_json(const ImageRecipe& image) {
     json content = json::array();
     for (const ContentWrite& write : image.content) {
-        json item{{"kind", kind_name(write.kind)},
-                  {"offset", write.offset},
-                  {"length", write.length}};
+        json item{
+            {"kind", kind_name(write.kind)}, {"offset", write.offset}, {"length", write.length}};
         if (write.kind != WriteKind::zero) {
             item["fill"] = std::visit(FillJson{}, write.fill);
         }
@@ -127,8 +126,7 @@ std::string checked_id(const json& value, const std::string& pointer) {
 // A word of a vocabulary: operation, command, format, option of a format.
 std::string checked_name(const json& value, const std::string& pointer) {
     const std::string name = checked_text(value, pointer, name_bytes);
-    if (name.empty() || name[0] == '-' ||
-        !std::all_of(name.begin(), name.end(), [](char byte) {
+    if (name.empty() || name[0] == '-' || !std::all_of(name.begin(), name.end(), [](char byte) {
             return is_name_byte(byte) || byte == '-' || byte == '.';
         })) {
         throw RecipeError(pointer, "must be a name of a-z, 0-9, '_', '-' and '.'");
@@ -145,8 +143,9 @@ void require_harmless(const std::string& text, const std::string& pointer) {
     }
     if (text.find('/') != std::string::npos || text.find(':') != std::string::npos ||
         text.find('{') != std::string::npos) {
-        throw RecipeError(pointer, "holds '/', ':' or '{': paths, protocols and json references "
-                                   "are not allowed in recipes");
+        throw RecipeError(pointer,
+                          "holds '/', ':' or '{': paths, protocols and json references "
+                          "are not allowed in recipes");
     }
     if (text.find("driver") != std::string::npos || text.find("file.") != std::string::npos) {
         throw RecipeError(pointer, "names a driver: image options are not allowed in recipes");
@@ -188,8 +187,9 @@ Scalar scalar_from(const json& value, const std::string& pointer) {
     } else if (const json* image = fields.optional("image"); image != nullptr) {
         result = ImageValue{checked_id(*image, fields.at("image"))};
     } else {
-        throw RecipeError(pointer, "must be a string, a number, or an object with size, literal, "
-                                   "base64, image or options");
+        throw RecipeError(pointer,
+                          "must be a string, a number, or an object with size, literal, "
+                          "base64, image or options");
     }
     fields.finish();
     return result;
@@ -197,8 +197,8 @@ Scalar scalar_from(const json& value, const std::string& pointer) {
 
 std::vector<FormatOption> options_from(const json& array, const std::string& pointer) {
     if (!array.is_array() || array.size() > limits.options) {
-        throw RecipeError(pointer, "must be an array of at most " +
-                                       std::to_string(limits.options) + " options");
+        throw RecipeError(
+            pointer, "must be an array of at most " + std::to_string(limits.options) + " options");
     }
     std::vector<FormatOption> options;
     for (const json& item : array) {
@@ -269,8 +269,8 @@ ImageRecipe image_from(const json& value, const std::string& pointer) {
         image.backing = checked_id(*backing, fields.at("backing"));
     }
     for (const json& item : fields.array("content", limits.writes)) {
-        image.content.push_back(write_from(
-            item, fields.at("content") + "/" + std::to_string(image.content.size())));
+        image.content.push_back(
+            write_from(item, fields.at("content") + "/" + std::to_string(image.content.size())));
     }
     fields.finish();
     return image;
@@ -352,9 +352,9 @@ void require_references(const Case& c) {
         for (const ContentWrite& write : image.content) {
             data += write.kind == WriteKind::zero ? 0 : write.length;
             if (data > limits.content_bytes) {
-                throw RecipeError(pointer + "/content",
-                                  "brings the data of all images above " +
-                                      std::to_string(limits.content_bytes) + " bytes");
+                throw RecipeError(pointer + "/content", "brings the data of all images above " +
+                                                            std::to_string(limits.content_bytes) +
+                                                            " bytes");
             }
         }
     }
@@ -369,8 +369,8 @@ void require_references(const Case& c) {
             if (!value) {
                 continue;
             }
-            const std::string pointer = "/steps/" + std::to_string(s) + "/arguments/" +
-                                        std::to_string(a) + "/value";
+            const std::string pointer =
+                "/steps/" + std::to_string(s) + "/arguments/" + std::to_string(a) + "/value";
             require_image(c, std::get_if<ImageValue>(&*value), pointer);
             if (const auto* list = std::get_if<OptionList>(&*value)) {
                 for (const FormatOption& option : list->options) {

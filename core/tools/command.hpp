@@ -31,11 +31,12 @@ struct Limits {
 
 // One program start. Paths are those seen inside the worker's own root (campaign/execution).
 struct Command {
-    std::string program;                // absolute path
-    std::vector<std::string> argv;      // argv[0] included
+    std::string program;                   // absolute path
+    std::vector<std::string> argv;         // argv[0] included
     std::vector<std::string> environment;  // "NAME=value", complete: nothing is inherited
-    std::string directory;              // working directory, absolute
-    std::vector<std::string> writable;  // the only directories the command may write below, absolute
+    std::string directory;                 // working directory, absolute
+    std::vector<std::string>
+        writable;  // the only directories the command may write below, absolute
     std::vector<std::string> readable;  // directories it may read besides (system trees always are)
     Limits limits;
 };

@@ -8,9 +8,9 @@
 
 namespace difffuzz {
 
-// argv without the program's name: the command, then the arguments in order, an option and its value
-// as two words, option lists as "name=value,name=value" (commas within a value doubled, as qemu's
-// option parser reads them), images as their file names.
+// argv without the program's name: the command, then the arguments in order, an option and its
+// value as two words, option lists as "name=value,name=value" (commas within a value doubled, as
+// qemu's option parser reads them), images as their file names.
 std::vector<std::string> render_step(const Case& c, const Step& step);
 
 }  // namespace difffuzz

@@ -58,7 +58,8 @@ std::vector<std::string> parse_formats(std::string_view help) {
 
 std::string version_line(std::string_view text) {
     std::string line(text.substr(0, std::min(text.find('\n'), max_line)));
-    std::replace_if(line.begin(), line.end(), [](char c) { return c < 0x20 || c > 0x7e; }, '?');
+    std::replace_if(
+        line.begin(), line.end(), [](char c) { return c < 0x20 || c > 0x7e; }, '?');
     return line;
 }
 

@@ -16,9 +16,10 @@ struct ToolFile {
 };
 
 struct Profile {
-    std::string identity;      // SHA-256 over `files`, hex: equal programs and libraries, equal identity
-    std::string version_text;  // first line of --version, bounded, printable
-    std::string version;       // "7.2.22"; empty where the text has none
+    std::string
+        identity;  // SHA-256 over `files`, hex: equal programs and libraries, equal identity
+    std::string version_text;          // first line of --version, bounded, printable
+    std::string version;               // "7.2.22"; empty where the text has none
     std::vector<std::string> formats;  // as listed by --help, sorted
     std::vector<ToolFile> files;       // program and libraries, sorted by name
     bool operator==(const Profile&) const = default;

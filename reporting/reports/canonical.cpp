@@ -8,8 +8,8 @@
 #include "campaign/evidence/files.hpp"
 #include "campaign/evidence/journal.hpp"
 #include "campaign/evidence/layout.hpp"
-#include "core/cases/json_fields.hpp"
 #include "campaign/tally.hpp"
+#include "core/cases/json_fields.hpp"
 
 namespace difffuzz {
 namespace {

@@ -55,8 +55,8 @@ found=1
 std::string gzip(std::string_view bytes) {
     z_stream stream{};
     constexpr int gzip_window = 15 + 16;
-    if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, gzip_window, 9,
-                     Z_DEFAULT_STRATEGY) != Z_OK) {
+    if (deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, gzip_window, 9, Z_DEFAULT_STRATEGY) !=
+        Z_OK) {
         throw std::runtime_error("zlib cannot compress");
     }
     std::string packed(deflateBound(&stream, static_cast<uLong>(bytes.size())), '\0');
@@ -88,8 +88,8 @@ void append_image(std::string& script, const std::string& directory, const std::
     const File file = File::open(directory, name);
     const std::uint64_t size = file.size();
     const std::string quoted = shell_quote(name);
-    script += "truncate -s " + std::to_string(size) + " \"$work/inputs/\"" + quoted +
-              " || exit 2\n";
+    script +=
+        "truncate -s " + std::to_string(size) + " \"$work/inputs/\"" + quoted + " || exit 2\n";
     for (std::uint64_t at = file.next_data(0); at < size; at = file.next_data(at)) {
         const std::uint64_t end = std::min(file.next_hole(at), size);
         while (at < end) {
@@ -150,8 +150,7 @@ std::string comparison(const Case& c, const CaseResult& result) {
         case LayerId::check:
         case LayerId::bytes: {
             const Operation& operation = *find_operation(c.operation);
-            for (const InspectionRequest& request :
-                 operation.inspections(c, result.culprit_step)) {
+            for (const InspectionRequest& request : operation.inspections(c, result.culprit_step)) {
                 const std::string name = shell_quote(file_name_of(c, request.image));
                 if (symptom.layer == LayerId::check) {
                     for (const char* side : {"subject", "reference"}) {
@@ -168,8 +167,8 @@ std::string comparison(const Case& c, const CaseResult& result) {
                              " || found=0\n";
                 } else {
                     for (const char* side : {"subject", "reference"}) {
-                        lines += std::string("flat ") + side + " " + request.format + " " + name +
-                                 "\n";
+                        lines +=
+                            std::string("flat ") + side + " " + request.format + " " + name + "\n";
                     }
                     lines += "cmp \"$work/subject.flat\" \"$work/reference.flat\" || found=0\n";
                 }
@@ -209,9 +208,10 @@ std::string reproduce_script(const Case& c, const CaseResult& result,
     for (const ImageRecipe& image : c.images) {
         append_image(script, built_images, file_name(image.id, image.format));
     }
-    script += "for side in subject reference; do\n"
-              "    cp --sparse=always \"$work\"/inputs/* \"$work/$side/\" 2>/dev/null\n"
-              "done\n\n# The commands.\n";
+    script +=
+        "for side in subject reference; do\n"
+        "    cp --sparse=always \"$work\"/inputs/* \"$work/$side/\" 2>/dev/null\n"
+        "done\n\n# The commands.\n";
     for (std::size_t s = 0; s <= result.culprit_step; ++s) {
         const Step& step = c.steps[s];
         const std::string words = words_of(c, step);
@@ -221,8 +221,9 @@ std::string reproduce_script(const Case& c, const CaseResult& result,
         script += "run reference " + number + " \"$reference\"" + words + "\n";
     }
     script += "\n# What differs.\n" + comparison(c, result);
-    script += "[ $found = 0 ] && echo 'the difference is there' || echo 'no difference'\n"
-              "exit $found\n";
+    script +=
+        "[ $found = 0 ] && echo 'the difference is there' || echo 'no difference'\n"
+        "exit $found\n";
     return script;
 }
 

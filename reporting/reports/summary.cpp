@@ -72,8 +72,8 @@ json buckets_json(const Tally& tally) {
 
 std::string share(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? "-"
-                      : fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) /
-                                                    static_cast<double>(whole));
+                      : fmt::format("{:.1f} %",
+                                    100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
 std::vector<std::string> containment_gaps(const json& containment) {
@@ -103,40 +103,40 @@ json summary_json(const CampaignResult& result) {
     for (const auto& [index, side] : result.tally.hangs()) {
         hangs.push_back({{"index", index}, {"side", side}});
     }
-    return {
-        {"schema", summary_schema},
-        {"verdict",
-         {{"exit", static_cast<int>(result.verdict.exit)},
-          {"line", result.verdict.line},
-          {"reasons", result.verdict.reasons}}},
-        {"seed", result.seed},
-        {"iterations", result.iterations},
-        {"generator", generator_version},
-        {"plan", plan_digest(result.plan)},
-        {"subject", {{"version", result.subject.version_text}, {"identity", result.subject.identity}}},
-        {"reference",
-         {{"version", result.reference.version_text}, {"identity", result.reference.identity}}},
-        {"books", books_json(result.tally.books())},
-        {"compared", result.tally.compared()},
-        {"operations", operations_json(result.tally)},
-        {"layers", layers_json(result.tally)},
-        {"buckets", buckets_json(result.tally)},
-        {"hangs", hangs},
-        {"not_accepted", result.tally.not_accepted()},
-        {"not_compared", result.tally.harness_reasons()},
-        {"controls", controls},
-        {"unavailable", result.unavailable},
-        {"not_done",
-         {"known divergences: none registered", "determinism of the subject: not sampled",
-          "resource and relations layers: not there yet"}},
-        {"containment", to_json(result.containment)},
-        {"figures",
-         {{"seconds", result.seconds},
-          {"workers_cpu_us", result.usage.own_cpu_us},
-          {"workers_peak_bytes", result.usage.peak_memory_bytes},
-          {"coordinator_cpu_us", result.coordinator_cpu_us},
-          {"coordinator_peak_bytes", result.coordinator_peak_bytes},
-          {"tools_cpu_us", result.usage.tools_cpu_us}}}};
+    return {{"schema", summary_schema},
+            {"verdict",
+             {{"exit", static_cast<int>(result.verdict.exit)},
+              {"line", result.verdict.line},
+              {"reasons", result.verdict.reasons}}},
+            {"seed", result.seed},
+            {"iterations", result.iterations},
+            {"generator", generator_version},
+            {"plan", plan_digest(result.plan)},
+            {"subject",
+             {{"version", result.subject.version_text}, {"identity", result.subject.identity}}},
+            {"reference",
+             {{"version", result.reference.version_text}, {"identity", result.reference.identity}}},
+            {"books", books_json(result.tally.books())},
+            {"compared", result.tally.compared()},
+            {"operations", operations_json(result.tally)},
+            {"layers", layers_json(result.tally)},
+            {"buckets", buckets_json(result.tally)},
+            {"hangs", hangs},
+            {"not_accepted", result.tally.not_accepted()},
+            {"not_compared", result.tally.harness_reasons()},
+            {"controls", controls},
+            {"unavailable", result.unavailable},
+            {"not_done",
+             {"known divergences: none registered", "determinism of the subject: not sampled",
+              "resource and relations layers: not there yet"}},
+            {"containment", to_json(result.containment)},
+            {"figures",
+             {{"seconds", result.seconds},
+              {"workers_cpu_us", result.usage.own_cpu_us},
+              {"workers_peak_bytes", result.usage.peak_memory_bytes},
+              {"coordinator_cpu_us", result.coordinator_cpu_us},
+              {"coordinator_peak_bytes", result.coordinator_peak_bytes},
+              {"tools_cpu_us", result.usage.tools_cpu_us}}}};
 }
 
 std::string summary_text(const json& summary) {
@@ -165,7 +165,8 @@ std::string summary_text(const json& summary) {
                         share(operation.at("valid_accepted"), operation.at("valid")),
                         share(operation.at("refused_refused"), operation.at("refused"))));
     }
-    add("  (accepted: valid cases that the reference accepted; refused: cases that break a rule and");
+    add("  (accepted: valid cases that the reference accepted; refused: cases that break a rule "
+        "and");
     add("   that the reference refused)");
     add("");
     std::string books = "outcomes:";
@@ -175,10 +176,10 @@ std::string summary_text(const json& summary) {
     add(books);
     for (const char* list : {"not_accepted", "not_compared"}) {
         for (const auto& item : summary.at(list).items()) {
-            add(fmt::format("  {}: {} ({})",
-                            std::string(list) == "not_accepted" ? "valid but refused"
-                                                                : "not compared",
-                            item.key(), item.value().get<std::uint64_t>()));
+            add(fmt::format(
+                "  {}: {} ({})",
+                std::string(list) == "not_accepted" ? "valid but refused" : "not compared",
+                item.key(), item.value().get<std::uint64_t>()));
         }
     }
     for (const json& name : summary.at("unavailable")) {
@@ -196,13 +197,14 @@ std::string summary_text(const json& summary) {
         add("divergences, worst first:");
         for (const json& bucket : summary.at("buckets")) {
             const json& symptom = bucket.at("symptom");
-            add(fmt::format("  {:<12} {:<32} {:>5} cases  {}", bucket.at("severity").get<std::string>(),
+            add(fmt::format("  {:<12} {:<32} {:>5} cases  {}",
+                            bucket.at("severity").get<std::string>(),
                             bucket.at("type").get<std::string>(),
-                            bucket.at("cases").get<std::uint64_t>(),
-                            symptom.value("field", "")));
+                            bucket.at("cases").get<std::uint64_t>(), symptom.value("field", "")));
             for (const char* side : {"subject_message", "reference_message"}) {
                 if (const std::string message = symptom.value(side, ""); !message.empty()) {
-                    add(fmt::format("      {}: {}", std::string(side).substr(0, std::string(side).find('_')),
+                    add(fmt::format("      {}: {}",
+                                    std::string(side).substr(0, std::string(side).find('_')),
                                     message));
                 }
             }

@@ -81,7 +81,8 @@ TEST(Draws, BetweenReachesBothEndsAndNothingElse) {
 }
 
 TEST(Draws, WeightsAreShares) {
-    static constexpr Weighted<std::string_view> weighted[] = {{"often", 90}, {"rare", 10}, {"no", 0}};
+    static constexpr Weighted<std::string_view> weighted[] = {
+        {"often", 90}, {"rare", 10}, {"no", 0}};
     std::map<std::string_view, int> seen;
     int yes = 0;
     for (std::uint64_t i = 0; i < 4000; ++i) {

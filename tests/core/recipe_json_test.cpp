@@ -34,15 +34,16 @@ Case sample() {
     c.images = {base, top};
     c.outputs = {{"out", "raw"}};
     Step step{Actor::tool, "convert", "convert", RefusedIntent{"some-rule"}, {}};
-    step.arguments = {{"-f", WordValue{"qcow2"}},
-                      {"-m", NumberValue{-3}},
-                      {"-S", SizeValue{1024, "1k"}},
-                      {"-O", LiteralValue{"nonsense"}},
-                      {"-c", std::nullopt},
-                      {"-l", BytesValue{"\xff\x01"}},
-                      {"-o", OptionList{{{"size", plain_size(5)}, {"backing", ImageValue{"base"}}}}},
-                      {"", ImageValue{"src"}},
-                      {"", ImageValue{"out"}}};
+    step.arguments = {
+        {"-f", WordValue{"qcow2"}},
+        {"-m", NumberValue{-3}},
+        {"-S", SizeValue{1024, "1k"}},
+        {"-O", LiteralValue{"nonsense"}},
+        {"-c", std::nullopt},
+        {"-l", BytesValue{"\xff\x01"}},
+        {"-o", OptionList{{{"size", plain_size(5)}, {"backing", ImageValue{"base"}}}}},
+        {"", ImageValue{"src"}},
+        {"", ImageValue{"out"}}};
     c.steps = {step};
     return c;
 }
@@ -69,11 +70,11 @@ TEST(RecipeJson, RoundTripKeepsEverything) {
 
 TEST(RecipeJson, UnknownFieldsAreRefusedAtEveryLevel) {
     const json recipe = to_json(sample());
-    for (const char* pointer : {"/extra", "/images/0/extra", "/images/1/options/0/extra",
-                                "/images/1/content/0/extra", "/images/1/content/0/fill/extra",
-                                "/outputs/0/extra", "/steps/0/extra", "/steps/0/intent/extra",
-                                "/steps/0/arguments/0/extra", "/steps/0/arguments/2/value/extra",
-                                "/steps/0/arguments/6/value/extra"}) {
+    for (const char* pointer :
+         {"/extra", "/images/0/extra", "/images/1/options/0/extra", "/images/1/content/0/extra",
+          "/images/1/content/0/fill/extra", "/outputs/0/extra", "/steps/0/extra",
+          "/steps/0/intent/extra", "/steps/0/arguments/0/extra", "/steps/0/arguments/2/value/extra",
+          "/steps/0/arguments/6/value/extra"}) {
         EXPECT_THAT(error_of(at(recipe, pointer, 1)), HasSubstr("unknown field 'extra'"))
             << pointer;
     }

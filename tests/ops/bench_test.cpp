@@ -19,9 +19,12 @@ Case bench_case(std::string format, std::uint64_t step, bool write) {
     c.operation = "bench";
     c.images.push_back({"src", format, 1 << 20, {}, {}, {}});
     Step step_of{Actor::tool, "bench", "bench", ValidIntent{}, {}};
-    step_of.arguments = {{"-f", WordValue{std::move(format)}}, {"-c", NumberValue{3}},
-                         {"-d", NumberValue{1}},               {"-s", plain_size(1024)},
-                         {"-S", plain_size(step)},             {"--pattern", NumberValue{0xab}},
+    step_of.arguments = {{"-f", WordValue{std::move(format)}},
+                         {"-c", NumberValue{3}},
+                         {"-d", NumberValue{1}},
+                         {"-s", plain_size(1024)},
+                         {"-S", plain_size(step)},
+                         {"--pattern", NumberValue{0xab}},
                          {"-o", plain_size(4096)}};
     if (write) {
         step_of.arguments.push_back({"-w", std::nullopt});

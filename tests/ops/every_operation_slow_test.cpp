@@ -65,9 +65,9 @@ CaseRun run_case(const Case& c, const std::string& directory, const std::string&
 bool accepted(const Operation& operation, const Outcome& outcome) {
     const auto* exited = std::get_if<Exited>(&outcome.ending);
     return exited != nullptr &&
-           (exited->code == 0 || (outcome.err.head.empty() &&
-                                  std::ranges::find(operation.answer_codes, exited->code) !=
-                                      operation.answer_codes.end()));
+           (exited->code == 0 ||
+            (outcome.err.head.empty() && std::ranges::find(operation.answer_codes, exited->code) !=
+                                             operation.answer_codes.end()));
 }
 
 bool refused(const Operation& operation, const Outcome& outcome) {
@@ -109,15 +109,14 @@ protected:
     // The images that the step wrote hold what the operation says, as far as we can read them.
     void expect_content(const Case& c, const std::string& directory,
                         const std::string& line) const {
-        for (const InspectionRequest& request :
-             GetParam()->inspections(c, c.steps.size() - 1)) {
+        for (const InspectionRequest& request : GetParam()->inspections(c, c.steps.size() - 1)) {
             if (!request.expected) {
                 continue;
             }
             // By way of a raw file: not every format, or format of a backing file, has a reader.
-            const Outcome flat = test::run_tool(
-                directory, {"qemu-img", "convert", "-f", request.format, "-O", "raw",
-                            file_name_of(c, request.image), "flat"});
+            const Outcome flat =
+                test::run_tool(directory, {"qemu-img", "convert", "-f", request.format, "-O", "raw",
+                                           file_name_of(c, request.image), "flat"});
             ASSERT_EQ(flat.ending, Ending{Exited{0}}) << line << '\n' << flat.err.head;
             const auto source = find_format("raw")->open(directory, "flat");
             EXPECT_EQ(summarise(*source), summarise(*model_of(c, *request.expected))) << line;
@@ -207,8 +206,7 @@ TEST_P(RealOperation, RefusesEachEnforcedRule) {
 TEST_P(RealOperation, DrawsOrLeavesOutEveryDocumentedOption) {
     const Picker& picker = *GetParam()->picker;
     const test::ScratchDirectory directory;
-    const std::string help =
-        test::run_tool(directory.path(), {"qemu-img", "--help"}).out.head;
+    const std::string help = test::run_tool(directory.path(), {"qemu-img", "--help"}).out.head;
     const std::string start = "\n  " + std::string(picker.command) + " ";
     const std::size_t begin = help.find(start);
     ASSERT_NE(begin, std::string::npos);

@@ -98,8 +98,8 @@ TEST_P(EveryOperation, DrawsEveryOptionAndEveryWord) {
                     ++options[spec.option];
                 }
             }
-            if (const auto* word = argument.value ? std::get_if<WordValue>(&*argument.value)
-                                                  : nullptr) {
+            if (const auto* word =
+                    argument.value ? std::get_if<WordValue>(&*argument.value) : nullptr) {
                 words.insert(argument.option + "=" + word->text);
             }
         }

@@ -80,8 +80,7 @@ TEST(BenchSchedule, IsAForwardRangeOfExactSize) {
 TEST(BenchSchedule, WrapsByBothRules) {
     const BenchPlan plan = plan_of(4, 4096, 0, 10240);
     EXPECT_THAT(offsets(plan, WrapRule::modulo_size), ElementsAre(0, 4096, 8192, 2048));
-    EXPECT_THAT(offsets(plan, WrapRule::modulo_size_less_buffer),
-                ElementsAre(0, 4096, 2048, 0));
+    EXPECT_THAT(offsets(plan, WrapRule::modulo_size_less_buffer), ElementsAre(0, 4096, 2048, 0));
 }
 
 TEST(BenchSchedule, NeverWrapsTheFirstOffset) {
@@ -117,10 +116,10 @@ TEST(BenchSchedule, LinearAgreesWithThePlainSum) {
         plan.step %= std::uint64_t{1} << 40;
         plan.offset %= std::uint64_t{1} << 56;
         plan.image_size %= std::uint64_t{1} << 57;
-        const Wide end = static_cast<Wide>(plan.offset) +
-                         static_cast<Wide>(plan.count - 1) *
-                             static_cast<Wide>(effective_step(plan)) +
-                         static_cast<Wide>(plan.bufsize);
+        const Wide end =
+            static_cast<Wide>(plan.offset) +
+            static_cast<Wide>(plan.count - 1) * static_cast<Wide>(effective_step(plan)) +
+            static_cast<Wide>(plan.bufsize);
         RC_ASSERT(stays_linear(plan) == (end < static_cast<Wide>(plan.image_size)));
     });
 }
@@ -149,8 +148,8 @@ TEST(BenchSchedule, OffsetsStayBelowTheModulus) {
         const std::uint64_t plain = next_offset(plan, WrapRule::modulo_size, current);
         RC_ASSERT((plan.image_size == 0 ? plain == 0 : plain < plan.image_size));
         const std::uint64_t newer = next_offset(plan, WrapRule::modulo_size_less_buffer, current);
-        RC_ASSERT((plan.image_size > plan.bufsize ? newer < plan.image_size - plan.bufsize
-                                                  : newer == 0));
+        RC_ASSERT(
+            (plan.image_size > plan.bufsize ? newer < plan.image_size - plan.bufsize : newer == 0));
     });
 }
 
@@ -182,8 +181,8 @@ TEST(BenchSchedule, FlushPointsAddUpToTheCount) {
     });
 }
 
-// The queue as bench_cb() runs it: submit up to the depth, on each completion look whether those not
-// in flight are a multiple of the interval, then drain and flush.
+// The queue as bench_cb() runs it: submit up to the depth, on each completion look whether those
+// not in flight are a multiple of the interval, then drain and flush.
 std::uint64_t simulated_flushes(const BenchPlan& plan) {
     std::uint64_t left = plan.count;
     std::uint64_t in_flight = 0;

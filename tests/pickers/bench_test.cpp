@@ -108,17 +108,16 @@ TEST(BenchPicker, VariesWhatMatters) {
         seen["no drain"] += bench.no_drain ? 1U : 0U;
         seen["many"] += bench.count > 100 ? 1U : 0U;
         seen["empty image"] += c.images[0].content.empty() ? 1U : 0U;
-        seen["suffix"] += option_value<SizeValue>(c.steps[0], "-s")->as !=
-                                  std::to_string(bench.bufsize)
-                              ? 1U
-                              : 0U;
+        seen["suffix"] +=
+            option_value<SizeValue>(c.steps[0], "-s")->as != std::to_string(bench.bufsize) ? 1U
+                                                                                           : 0U;
     }
     const std::map<std::string, unsigned> least{
-        {"qcow2", 36},       {"raw", 36},      {"vmdk", 7},     {"vpc", 7},
-        {"write", 33},       {"depth 1", 20},  {"small buffer", 60}, {"large buffer", 3},
-        {"straddler", 8},    {"step 0", 30},   {"overlap", 5},  {"gap", 8},
-        {"offset", 35},      {"flush", 10},    {"zero flush", 4}, {"no drain", 4},
-        {"many", 20},        {"empty image", 1}, {"suffix", 10}};
+        {"qcow2", 36},    {"raw", 36},        {"vmdk", 7},          {"vpc", 7},
+        {"write", 33},    {"depth 1", 20},    {"small buffer", 60}, {"large buffer", 3},
+        {"straddler", 8}, {"step 0", 30},     {"overlap", 5},       {"gap", 8},
+        {"offset", 35},   {"flush", 10},      {"zero flush", 4},    {"no drain", 4},
+        {"many", 20},     {"empty image", 1}, {"suffix", 10}};
     for (const auto& [what, percent] : least) {
         EXPECT_GE(seen[what], draws * percent / 100) << what;
     }

@@ -41,8 +41,8 @@ const std::vector<Case>& usual() {
 
 template <typename Predicate>
 double share(Predicate predicate) {
-    const auto count = std::ranges::count_if(
-        usual(), [&](const Case& c) { return predicate(c.images.back()); });
+    const auto count =
+        std::ranges::count_if(usual(), [&](const Case& c) { return predicate(c.images.back()); });
     return static_cast<double>(count) / static_cast<double>(usual().size());
 }
 

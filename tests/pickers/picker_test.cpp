@@ -23,9 +23,8 @@ Case toy_case(std::int64_t number) {
     c.operation = "toy";
     c.images.push_back({"src", "raw", 512, {}, {}, {}});
     Step step{Actor::tool, "toy", "toy", ValidIntent{}, {}};
-    step.arguments = {{"-n", NumberValue{number}},
-                      {"--colour", WordValue{"red"}},
-                      {"", ImageValue{"src"}}};
+    step.arguments = {
+        {"-n", NumberValue{number}}, {"--colour", WordValue{"red"}}, {"", ImageValue{"src"}}};
     c.steps.push_back(step);
     return c;
 }
@@ -35,12 +34,9 @@ Case draw_toy(const PickContext& context) {
 }
 
 constexpr OptionSpec toy_options[] = {
-    {"-n", ValueKind::number, {}, 1},
-    {"--colour", ValueKind::word, colours},
-    {"--size", ValueKind::size, {}},
-    {"-v", ValueKind::none, {}},
-    {"", ValueKind::image, {}, 1, 1},
-    {unknown_option, ValueKind::none, {}, 0, 0},
+    {"-n", ValueKind::number, {}, 1}, {"--colour", ValueKind::word, colours},
+    {"--size", ValueKind::size, {}},  {"-v", ValueKind::none, {}},
+    {"", ValueKind::image, {}, 1, 1}, {unknown_option, ValueKind::none, {}, 0, 0},
 };
 
 bool is_odd(const Case& c) { return number_of(last_step(c), "-n").value_or(0) % 2 == 1; }
@@ -141,7 +137,9 @@ TEST(ValidateCase, FindsWrongShapes) {
         {"unlisted option", [](Case& c) { add_flag(c.steps[0], "--more"); }},
         {"option missing", [](Case& c) { remove_option(c.steps[0], "-n"); }},
         {"option twice",
-         [](Case& c) { c.steps[0].arguments.push_back({"-n", NumberValue{1}}); }},
+         [](Case& c) {
+             c.steps[0].arguments.push_back({"-n", NumberValue{1}});
+         }},
         {"number as size", [](Case& c) { set_option(c.steps[0], "-n", plain_size(1)); }},
         {"size as number", [](Case& c) { set_option(c.steps[0], "--size", NumberValue{1}); }},
         {"word not listed", [](Case& c) { set_option(c.steps[0], "--colour", WordValue{"blue"}); }},
@@ -151,8 +149,14 @@ TEST(ValidateCase, FindsWrongShapes) {
         {"value missing", [](Case& c) { add_flag(c.steps[0], "--size"); }},
         {"unknown image format", [](Case& c) { c.images[0].format = "qcow9"; }},
         {"image twice", [](Case& c) { c.images.push_back(c.images[0]); }},
-        {"output named as image", [](Case& c) { c.outputs.push_back({"src", "raw"}); }},
-        {"image of size 0", [](Case& c) { c.images[0].content = {{WriteKind::write, 0, 0, {}}}; }},
+        {"output named as image",
+         [](Case& c) {
+             c.outputs.push_back({"src", "raw"});
+         }},
+        {"image of size 0",
+         [](Case& c) {
+             c.images[0].content = {{WriteKind::write, 0, 0, {}}};
+         }},
         {"backing that comes later",
          [](Case& c) {
              c.images[0].format = "qcow2";

@@ -62,13 +62,15 @@ unsigned percent(const std::vector<Case>& cases, Predicate predicate) {
 TEST(InfoPicker, LooksAtChainsInBothForms) {
     const auto cases = draw_many(info_picker(), 0);
     EXPECT_GE(percent(cases, [](const Case& c) { return c.images.size() > 1; }), 8U);
-    EXPECT_GE(percent(cases, [](const Case& c) {
-                  return c.images.size() > 1 && has_option(c.steps[0], "--backing-chain");
-              }),
+    EXPECT_GE(percent(cases,
+                      [](const Case& c) {
+                          return c.images.size() > 1 && has_option(c.steps[0], "--backing-chain");
+                      }),
               2U);
-    EXPECT_GE(percent(cases, [](const Case& c) {
-                  return option_value<WordValue>(c.steps[0], "--output") == nullptr;
-              }),
+    EXPECT_GE(percent(cases,
+                      [](const Case& c) {
+                          return option_value<WordValue>(c.steps[0], "--output") == nullptr;
+                      }),
               15U);
 }
 
@@ -88,7 +90,8 @@ TEST(CheckPicker, RefusesTheRestByOneRule) {
         if (broken_rule(c) == "no-check-support") {
             formats.insert(c.images.back().format);
             const auto* word = option_value<WordValue>(c.steps[0], "-f");
-            EXPECT_TRUE(c.images.back().format == "raw" || (word != nullptr && word->text == "raw"));
+            EXPECT_TRUE(c.images.back().format == "raw" ||
+                        (word != nullptr && word->text == "raw"));
         }
     }
     EXPECT_THAT(formats, testing::UnorderedElementsAre("qcow2", "raw", "vmdk"));
@@ -168,11 +171,10 @@ TEST(MeasurePicker, AsksForEveryOptionThatMatters) {
             seen.insert(option.name + (word == nullptr ? "" : "=" + word->text));
         }
     }
-    for (const char* name :
-         {"cluster_size", "refcount_bits", "backing_file", "compat=0.10", "compat=1.1",
-          "lazy_refcounts=on", "extended_l2=on", "extended_l2=off", "compression_type=zstd",
-          "preallocation=off", "preallocation=metadata", "preallocation=falloc",
-          "preallocation=full"}) {
+    for (const char* name : {"cluster_size", "refcount_bits", "backing_file", "compat=0.10",
+                             "compat=1.1", "lazy_refcounts=on", "extended_l2=on", "extended_l2=off",
+                             "compression_type=zstd", "preallocation=off", "preallocation=metadata",
+                             "preallocation=falloc", "preallocation=full"}) {
         EXPECT_TRUE(seen.contains(name)) << name;
     }
     EXPECT_FALSE(seen.contains("compat=v2"));

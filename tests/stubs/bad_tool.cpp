@@ -1,0 +1,114 @@
+// A qemu-img that misbehaves when it is asked for --backing-chain, in the way that the end of its
+// own file name says ("bad_tool-crash"), and passes everything else to the real one.
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+[[noreturn]] void hang() {
+    for (;;) {
+        ::pause();
+    }
+}
+
+void daemon_holding_stdout() {
+    if (::fork() == 0) {
+        ::setsid();
+        if (::fork() == 0) {
+            hang();
+        }
+        ::_exit(0);
+    }
+}
+
+void write_file(const char* name, std::uint64_t bytes) {
+    const int file = ::open(name, O_WRONLY | O_CREAT, 0644);
+    const std::string block(1 << 20, 'x');
+    for (std::uint64_t done = 0; done < bytes; done += block.size()) {
+        if (::write(file, block.data(), block.size()) < 0) {
+            ::_exit(1);
+        }
+    }
+}
+
+void touch_memory(std::uint64_t bytes) {
+    constexpr std::size_t block = std::size_t{16} << 20;
+    for (std::uint64_t done = 0; done < bytes; done += block) {
+        std::memset(std::malloc(block), 1, block);
+    }
+}
+
+void flood(std::uint64_t bytes) {
+    const std::string block(1 << 16, 'y');
+    for (std::uint64_t done = 0; done < bytes; done += block.size()) {
+        if (::write(STDOUT_FILENO, block.data(), block.size()) < 0) {
+            ::_exit(1);
+        }
+    }
+}
+
+void misbehave(const std::string& mode) {
+    constexpr std::uint64_t gib = std::uint64_t{1} << 30;
+    if (mode == "crash") {
+        ::raise(SIGSEGV);
+    } else if (mode == "hang") {
+        ::signal(SIGTERM, SIG_IGN);
+        hang();
+    } else if (mode == "flood") {
+        flood(gib);
+    } else if (mode == "daemon") {
+        daemon_holding_stdout();
+    } else if (mode == "sparse") {
+        const int file = ::open("big", O_WRONLY | O_CREAT, 0644);
+        if (::ftruncate(file, static_cast<off_t>(100 * gib)) != 0) {
+            ::_exit(1);
+        }
+    } else if (mode == "fill") {
+        write_file("full", gib);
+    } else if (mode == "rmdir") {
+        std::error_code ignored;
+        std::filesystem::remove_all(std::filesystem::current_path(), ignored);
+    } else if (mode == "memory") {
+        touch_memory(64 * gib);
+    } else if (mode == "leftover") {
+        write_file("left", 1);
+    }
+}
+
+// Answers well, then adds a byte to the image that it was only to read.
+[[noreturn]] void touch_input(char** argv, const char* image) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::execv("/usr/bin/qemu-img", argv);
+        ::_exit(127);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    const int file = ::open(image, O_WRONLY | O_APPEND);
+    ::_exit(::write(file, "!", 1) == 1 ? WEXITSTATUS(status) : 126);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const std::string self = std::filesystem::read_symlink("/proc/self/exe").filename();
+    for (int i = 1; i < argc; ++i) {
+        if (std::strcmp(argv[i], "--backing-chain") == 0) {
+            const std::string mode = self.substr(self.find('-') + 1);
+            if (mode == "input") {
+                touch_input(argv, argv[argc - 1]);
+            }
+            misbehave(mode);
+        }
+    }
+    ::execv("/usr/bin/qemu-img", argv);
+    return 127;
+}
