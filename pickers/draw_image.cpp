@@ -178,11 +178,18 @@ std::vector<ContentWrite> draw_content(const Draws& draws, std::uint64_t size, s
         static constexpr Weighted<WriteKind> kinds[] = {{WriteKind::write, 7},
                                                         {WriteKind::zero, 3}};
         static constexpr Weighted<WriteKind> kinds_compressed[] = {
-            {WriteKind::write, 5}, {WriteKind::zero, 2}, {WriteKind::compressed, 3}};
+            {WriteKind::write, 5}, {WriteKind::zero, 2}, {WriteKind::compressed, 2}};
         next.kind = compressed ? write.pick("kind", kinds_compressed) : write.pick("kind", kinds);
         next.length = std::min({draw_length(write, unit), size, budget});
         if (next.length == 0) {
             break;
+        }
+        if (next.kind == WriteKind::compressed) {
+            // Compressing costs a hundred times what writing does: mostly little of it.
+            if (unit > 128 * kib && !write.chance("compressed.large", 15)) {
+                next.kind = WriteKind::write;
+            }
+            next.length = std::min(next.length, 32 * kib);
         }
         next.offset = draw_offset(write, size, unit, next.length);
         if (next.kind == WriteKind::compressed) {

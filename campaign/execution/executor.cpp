@@ -22,13 +22,17 @@ const SandboxTool& tool_named(const Sandbox& sandbox, const std::string& name) {
                          [&](const SandboxTool& tool) { return tool.name == name; });
 }
 
-std::vector<std::string> image_files(const Case& c) {
+// Files whose bytes are hashed: the inputs always, since they must not change; outputs only where
+// their bytes will be compared.
+std::vector<std::string> hashed_files(const Case& c, bool outputs) {
     std::vector<std::string> names;
     for (const ImageRecipe& image : c.images) {
         names.push_back(file_name(image.id, image.format));
     }
-    for (const OutputImage& output : c.outputs) {
-        names.push_back(file_name(output.id, output.format));
+    if (outputs) {
+        for (const OutputImage& output : c.outputs) {
+            names.push_back(file_name(output.id, output.format));
+        }
     }
     return names;
 }
@@ -227,7 +231,6 @@ CaseResult Executor::attempt(const Case& c, const Operation& operation, const Ro
                              const Limits& limits) {
     CaseResult result;
     const NeutralTool neutral{tool_named(sandbox_, "reference"), limits};
-    const std::vector<std::string> watched = image_files(c);
     try {
         sandbox_.reset(build_side);
         SandboxNeutralTools builder(sandbox_, neutral);
@@ -246,7 +249,8 @@ CaseResult Executor::attempt(const Case& c, const Operation& operation, const Ro
     }
     Observation* const observations[] = {&result.subject, &result.reference};
     // The other side holds the same files under the same names.
-    result.subject.initial = list_workspace(sandbox_.directory(sides.front()), watched).files;
+    result.subject.initial =
+        list_workspace(sandbox_.directory(sides.front()), hashed_files(c, false)).files;
     result.reference.initial = result.subject.initial;
     const SandboxTool* const tools[] = {&tool_named(sandbox_, roles.subject),
                                         &tool_named(sandbox_, roles.reference)};
@@ -255,12 +259,14 @@ CaseResult Executor::attempt(const Case& c, const Operation& operation, const Ro
     for (std::size_t s = 0; s < c.steps.size() && !result.difference; ++s) {
         const Step& step = c.steps[s];
         const std::vector<std::string> words = render_step(c, step);
+        const bool bytes_stable = operation.bytes_stable(c, s);
+        const std::vector<std::string> hashed = hashed_files(c, bytes_stable);
         for (const int side : sides) {
             const SandboxTool& tool =
                 step.actor == Actor::neutral ? neutral.qemu_img : *tools[side];
             const Command command = tool_command(sandbox_, tool, side, {side}, words, limits);
             StepObservation seen{command.argv, sandbox_.run(command), {}, {}, false};
-            Listing listing = list_workspace(sandbox_.directory(side), watched);
+            Listing listing = list_workspace(sandbox_.directory(side), hashed);
             seen.files = std::move(listing.files);
             seen.files_cut = listing.cut;
             observations[side]->steps.push_back(std::move(seen));
@@ -296,7 +302,7 @@ CaseResult Executor::attempt(const Case& c, const Operation& operation, const Ro
                                     may_change,
                                     operation.text_normalisers,
                                     operation.json_normalisers,
-                                    operation.bytes_stable(c, s),
+                                    bytes_stable,
                                     operation.answer_codes};
         std::vector<LayerReport> reports = compare_step(operation, comparison);
         for (const LayerReport& report : reports) {

@@ -196,6 +196,8 @@ RunnerOptions runner_options(const SandboxOptions& options, const Identity& iden
 // signal, which that change disarmed.
 class Sandbox::Impl {
 public:
+    std::function<void(const Command&)> observer;
+
     explicit Impl(const SandboxOptions& options) : identity_(tool_identity(options)) {
         check_identity(identity_);
         ::umask(022);
@@ -286,7 +288,17 @@ void Sandbox::reset(int side) { impl_->side(side).reset(); }
 
 std::uint64_t Sandbox::disk_used(int side) const { return impl_->side(side).used(); }
 
-Outcome Sandbox::run(const Command& command) { return impl_->runner().run(command); }
+Outcome Sandbox::run(const Command& command) {
+    Outcome outcome = impl_->runner().run(command);
+    if (impl_->observer) {
+        impl_->observer(command);
+    }
+    return outcome;
+}
+
+void Sandbox::after_each(std::function<void(const Command&)> observer) {
+    impl_->observer = std::move(observer);
+}
 
 Containment Sandbox::containment() const { return impl_->runner().containment(); }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -70,6 +71,8 @@ public:
     // Starts commands inside. `command.limits.disk_bytes` is watched for the side that holds
     // `command.directory`.
     Outcome run(const Command& command);
+    // Called with every command that has ended: how benchmarks measure what containment costs.
+    void after_each(std::function<void(const Command&)> observer);
 
     // What is in force, for the record: see Containment.
     Containment containment() const;

@@ -103,11 +103,12 @@ void clone_file(const std::string& from_directory, const std::string& to_directo
     const File to = File::create(to_directory, name);
     const std::uint64_t size = from.size();
     to.resize(size);
-    std::vector<std::byte> buffer(copy_bytes);
+    const auto memory = std::make_unique_for_overwrite<std::byte[]>(copy_bytes);
+    const std::span buffer(memory.get(), copy_bytes);
     for (std::uint64_t at = from.next_data(0); at < size; at = from.next_data(at)) {
         const std::uint64_t hole = std::min(from.next_hole(at), size);
         while (at < hole) {
-            const auto part = std::span(buffer).first(
+            const auto part = buffer.first(
                 static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), hole - at)));
             from.read_at(at, part);
             to.write_at(at, part);

