@@ -149,6 +149,23 @@ TEST(Campaign, ShardsLeaveTheRestOutsideAndTogetherCoverAll) {
     EXPECT_EQ(inside, 60U);
 }
 
+TEST(Campaign, AReferenceOutOfTheWorkspaceIsAFindingAndIsNotFollowed) {
+    const ScratchDirectory scratch;
+    const fs::path tool = scratch.path() / "bad_tool-escape";
+    fs::copy_file(fs::path(DIFFFUZZ_BINARY_DIR) / "bad_tool", tool);
+    difffuzz(scratch, {"--seed", "3", "--iterations", "40", "--ops", "create,info", "--subject",
+                       tool, "--reference", "/usr/bin/qemu-img", "--out", "out"});
+    bool found = false;
+    for (const nlohmann::json& bucket : summary_of(scratch, "out").at("buckets")) {
+        if (bucket.at("symptom").at("field") == "escapes") {
+            found = true;
+            EXPECT_EQ(bucket.at("type"), "create_files_divergence");
+            EXPECT_EQ(bucket.at("severity"), "corruption");
+        }
+    }
+    EXPECT_TRUE(found);
+}
+
 // One tool that misbehaves on some cases of one operation.
 struct Misbehaviour {
     std::string mode;

@@ -100,9 +100,14 @@ void misbehave(const std::string& mode) {
 
 int main(int argc, char** argv) {
     const std::string self = std::filesystem::read_symlink("/proc/self/exe").filename();
+    const std::string mode = self.substr(self.find('-') + 1);
+    if (mode == "escape" && argc > 1 && std::strcmp(argv[1], "create") == 0) {
+        // Makes an image of its own that names a file of the host.
+        ::execl("/usr/bin/qemu-img", "qemu-img", "create", "-q", "-f", "qcow2", "-u", "-b",
+                "/etc/hostname", "-F", "raw", "out.qcow2", "1M", nullptr);
+    }
     for (int i = 1; i < argc; ++i) {
         if (std::strcmp(argv[i], "--backing-chain") == 0) {
-            const std::string mode = self.substr(self.find('-') + 1);
             if (mode == "input") {
                 touch_input(argv, argv[argc - 1]);
             }
