@@ -156,7 +156,8 @@ TEST(Campaign, AReferenceOutOfTheWorkspaceIsAFindingAndIsNotFollowed) {
     difffuzz(scratch, {"--seed", "3", "--iterations", "40", "--ops", "create,info", "--subject",
                        tool, "--reference", "/usr/bin/qemu-img", "--out", "out"});
     bool found = false;
-    for (const nlohmann::json& bucket : summary_of(scratch, "out").at("buckets")) {
+    const nlohmann::json summary = summary_of(scratch, "out");
+    for (const nlohmann::json& bucket : summary.at("buckets")) {
         if (bucket.at("symptom").at("field") == "escapes") {
             found = true;
             EXPECT_EQ(bucket.at("type"), "create_files_divergence");
