@@ -26,7 +26,7 @@ struct JsonNormaliser {
 // Each normaliser is defined in oracles/normalisers.cpp. These two hold for whatever a tool prints,
 // so every layer applies them to all streams: they take out what our own harness and the tool's
 // process, not the operation, put there.
-const TextNormaliser& harness_path_text();  // "/work/1/w", "/tool/subject": where we put things
+const TextNormaliser& harness_path_text();  // "/side/1/w", "/tool/subject": where we put things
 const TextNormaliser& node_name_text();     // "#block123": counter within one process
 // A row of the operations table lists those of these that hold for it.
 const TextNormaliser& disk_size_text();     // "disk size: 196 KiB" of info: allocation

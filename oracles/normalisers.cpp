@@ -50,9 +50,9 @@ void replace_each(std::string& text, std::string_view start, LengthAt length_at,
     text = result.append(text, copied);
 }
 
-// "/work/" DIGITS "/w" that ends there or at a separator.
+// "/side/" DIGITS "/w" that ends there or at a separator.
 std::size_t workspace_length(std::string_view text, std::size_t offset) {
-    constexpr std::string_view start = "/work/";
+    constexpr std::string_view start = "/side/";
     const std::size_t digits = digits_at(text, offset + start.size());
     const std::size_t end = offset + start.size() + digits;
     if (digits == 0 || text.substr(end, 2) != "/w" ||
@@ -72,7 +72,7 @@ std::size_t tool_length(std::string_view text, std::size_t offset) {
 }
 
 void apply_harness_path(std::string& text) {
-    replace_each(text, "/work/", workspace_length, "<workspace>");
+    replace_each(text, "/side/", workspace_length, "<workspace>");
     replace_each(text, "/tool/", tool_length, "<tool>");
 }
 

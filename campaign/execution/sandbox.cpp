@@ -100,7 +100,7 @@ public:
         for (const auto& link : links_) {
             make_link(link.target, root + link.inside);
         }
-        for (const char* directory : {"/proc", "/work", "/tmp", "/dev", "/tool"}) {
+        for (const char* directory : {"/proc", "/side", "/tmp", "/dev", "/tool"}) {
             make_directories(root + directory);
         }
         for (const auto& [target, name] : difffuzz::links) {
@@ -170,7 +170,7 @@ void make_files_as(const Identity& identity) {
     }
 }
 
-std::string side_root(int side) { return "/work/" + std::to_string(side); }
+std::string side_root(int side) { return "/side/" + std::to_string(side); }
 
 RunnerOptions runner_options(const SandboxOptions& options, const Identity& identity,
                              const WorkerCgroup& cgroup) {

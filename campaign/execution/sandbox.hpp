@@ -57,7 +57,7 @@ public:
     // Number of sides (workspaces); side 0 and 1 are the twins, side 2 is for building images.
     static constexpr int sides = 3;
 
-    // Absolute path inside of the working directory of a side, "/work/N/w"; beside it "/work/N/t"
+    // Absolute path inside of the working directory of a side, "/side/N/w"; beside it "/side/N/t"
     // is the side's TMPDIR.
     std::string directory(int side) const;
 

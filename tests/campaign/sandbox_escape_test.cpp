@@ -40,22 +40,22 @@ TEST_P(SandboxEscape, TheHostsFilesAreNotThere) {
 }
 
 TEST_P(SandboxEscape, NothingOutsideTheWorkspaceCanBeWritten) {
-    for (const char* path : {"/x", "/tmp/x", "/usr/x", "/etc/x", "/tool/tool/bin/x", "/work/x",
-                             "/tool/tool/bin/misbehave", "/work/0/x", "/work/0/t/x", "/work/1/w/x",
+    for (const char* path : {"/x", "/tmp/x", "/usr/x", "/etc/x", "/tool/tool/bin/x", "/side/x",
+                             "/tool/tool/bin/misbehave", "/side/0/x", "/side/0/t/x", "/side/1/w/x",
                              "/proc/sys/kernel/core_pattern", "/proc/self/oom_score_adj"}) {
         EXPECT_NE(run({"write", path})["code"], 0) << path;
     }
-    EXPECT_EQ(ending(run({"write", "/work/0/w/x"})), exited(0));
-    EXPECT_EQ(ending(run({"write", "/work/0/t/x"}, {{"writable", {"/work/0/w", "/work/0/t"}}})),
+    EXPECT_EQ(ending(run({"write", "/side/0/w/x"})), exited(0));
+    EXPECT_EQ(ending(run({"write", "/side/0/t/x"}, {{"writable", {"/side/0/w", "/side/0/t"}}})),
               exited(0));
     EXPECT_EQ(ending(run({"write", "/dev/null"})), exited(0));
 }
 
 // The other side's workspace is a finding's hiding place if it can be read.
 TEST_P(SandboxEscape, TheOtherSideCannotBeRead) {
-    EXPECT_EQ(ending(run({"write", "/work/1/w/x"}, {{"side", 1}})), exited(0));
-    EXPECT_EQ(ending(run({"read", "/work/1/w/x"})), exited(EACCES));
-    EXPECT_EQ(ending(run({"read", "/work/1/w/x"}, {{"side", 1}})), exited(0));
+    EXPECT_EQ(ending(run({"write", "/side/1/w/x"}, {{"side", 1}})), exited(0));
+    EXPECT_EQ(ending(run({"read", "/side/1/w/x"})), exited(EACCES));
+    EXPECT_EQ(ending(run({"read", "/side/1/w/x"}, {{"side", 1}})), exited(0));
 }
 
 TEST_P(SandboxEscape, ThereIsNoNetwork) {
@@ -79,8 +79,8 @@ TEST_P(SandboxEscape, NoUserNamespaceGivesCapabilitiesBack) {
 TEST_P(SandboxEscape, FilesOfTheWorkerCanBeWrittenByTools) {
     client();
     EXPECT_EQ(client().ask({{"do", "write"}, {"name", "image"}})["good"], true);
-    EXPECT_EQ(ending(run({"write", "/work/0/w/image"})), exited(0));
-    EXPECT_EQ(run({"read", "/work/0/w/image"})["out"]["head"], "text");
+    EXPECT_EQ(ending(run({"write", "/side/0/w/image"})), exited(0));
+    EXPECT_EQ(run({"read", "/side/0/w/image"})["out"]["head"], "text");
 }
 
 }  // namespace

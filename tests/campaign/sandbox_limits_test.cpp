@@ -86,20 +86,20 @@ TEST_P(SandboxLimits, ResetUndoesWhatAToolLeft) {
     EXPECT_EQ(client().ask({{"do", "reset"}})["used"], 0);
     EXPECT_EQ(ending(run({"files", "6000"})), exited(0));
     EXPECT_EQ(client().ask({{"do", "reset"}})["used"], 0);
-    EXPECT_EQ(ending(run({"write", "/work/0/w/x"})), exited(0));
+    EXPECT_EQ(ending(run({"write", "/side/0/w/x"})), exited(0));
     // A file system that was replaced is not kept below the new one.
     const std::string mounts = run({"read", "/proc/self/mounts"})["out"]["head"];
-    EXPECT_EQ(mounts.find(" /work/0 "), mounts.rfind(" /work/0 ")) << mounts;
-    EXPECT_NE(mounts.find(" /work/0 "), std::string::npos) << mounts;
+    EXPECT_EQ(mounts.find(" /side/0 "), mounts.rfind(" /side/0 ")) << mounts;
+    EXPECT_NE(mounts.find(" /side/0 "), std::string::npos) << mounts;
 }
 
 TEST_P(SandboxLimits, ADirectoryThatAToolRemovedComesBackWritable) {
     // Root owns the side's root; there only an ordinary user's tool can, when it is let.
-    const auto answer = run({"rmdir", "/work/0/w"}, {{"writable", {"/work/0"}}});
+    const auto answer = run({"rmdir", "/side/0/w"}, {{"writable", {"/side/0"}}});
     EXPECT_EQ(ending(answer), exited(as_root() ? EACCES : 0));
     EXPECT_EQ(client().ask({{"do", "reset"}})["used"], 0);
-    EXPECT_EQ(ending(run({"write", "/work/0/w/x"})), exited(0));
-    EXPECT_EQ(ending(run({"rmdir", "/work/0/w"})), exited(EACCES));
+    EXPECT_EQ(ending(run({"write", "/side/0/w/x"})), exited(0));
+    EXPECT_EQ(ending(run({"rmdir", "/side/0/w"})), exited(EACCES));
 }
 
 }  // namespace

@@ -34,9 +34,9 @@ TEST_P(SandboxOutcomes, StreamsAreApart) {
 }
 
 TEST_P(SandboxOutcomes, EnvironmentAndDescriptorsAreThoseGiven) {
-    EXPECT_EQ(run({"environment"})["out"]["head"], "directory=/work/0/w\nLC_ALL=C\n");
+    EXPECT_EQ(run({"environment"})["out"]["head"], "directory=/side/0/w\nLC_ALL=C\n");
     EXPECT_EQ(run({"environment"}, {{"side", 2}})["out"]["head"],
-              "directory=/work/2/w\nLC_ALL=C\n");
+              "directory=/side/2/w\nLC_ALL=C\n");
     EXPECT_EQ(run({"descriptors"})["out"]["head"], "0\n1\n2\n");
     EXPECT_EQ(run({"read", "/dev/stdin"})["out"]["head"], "");
 }
@@ -61,13 +61,13 @@ TEST_P(SandboxOutcomes, WhatCannotStart) {
               (nlohmann::json{{"kind", "failed_to_start"}, {"code", ENOENT}, {"what", "exec"}}));
     const auto no_program = run({"exit", "0"}, {{"program", "/etc/passwd"}});
     EXPECT_EQ(no_program["code"], EACCES);
-    const auto no_directory = run({"exit", "0"}, {{"directory", "/work/0/none"}});
+    const auto no_directory = run({"exit", "0"}, {{"directory", "/side/0/none"}});
     EXPECT_EQ(
         ending(no_directory),
         (nlohmann::json{{"kind", "failed_to_start"}, {"code", ENOENT}, {"what", "directory"}}));
-    const auto no_writable = run({"exit", "0"}, {{"writable", {"/work/0/none"}}});
+    const auto no_writable = run({"exit", "0"}, {{"writable", {"/side/0/none"}}});
     EXPECT_EQ(no_writable["kind"], "failed_to_start");
-    EXPECT_THAT(no_writable["what"], HasSubstr("/work/0/none"));
+    EXPECT_THAT(no_writable["what"], HasSubstr("/side/0/none"));
     EXPECT_EQ(ending(run({"exit", "0"})), exited(0));
 }
 

@@ -61,8 +61,8 @@ TEST_P(SandboxWorker, WorkersDoNotSeeEachOther) {
     SandboxClient other(directory_, user());
     other.make({{"tool", directory_.program("misbehave")}});
     EXPECT_NE(pid_namespace_of(other.worker()), pid_namespace_of(client().worker()));
-    EXPECT_EQ(ending(run({"write", "/work/0/w/x"})), exited(0));
-    EXPECT_EQ(ending(other.run({"read", "/work/0/w/x"})), exited(ENOENT));
+    EXPECT_EQ(ending(run({"write", "/side/0/w/x"})), exited(0));
+    EXPECT_EQ(ending(other.run({"read", "/side/0/w/x"})), exited(ENOENT));
 }
 
 // Whether the system lets root have a memory group is not ours to say, but where one can be made by

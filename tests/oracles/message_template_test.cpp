@@ -25,7 +25,7 @@ TEST(MessageTemplate, QuotedNamesPathsNodesAndIdsAreAbstracted) {
               "Could not open '<name>': No such file");
     EXPECT_EQ(message_template("Unknown \"thing\" can't be used"),
               "Unknown \"<name>\" can't be used");
-    EXPECT_EQ(message_template("/work/3/w/a.raw: bad ../block/io.c:12: I/O error"),
+    EXPECT_EQ(message_template("/side/3/w/a.raw: bad ../block/io.c:12: I/O error"),
               "<path>: bad <path>:<n>: I/O error");
     EXPECT_EQ(message_template("Node #block123 is busy"), "Node <node> is busy");
     EXPECT_EQ(message_template("uuid a3b1c2d4-0f3e-4a5b-8c7d-0123456789ab set"), "uuid <id> set");

@@ -105,8 +105,8 @@ TEST(Text, WhatARefusalPrintedOnStdoutIsComparedToo) {
 
 TEST(Text, HarnessPathsNeverDiffer) {
     Scene scene;
-    scene.subject_outcome().out = stream("x\n/work/1/w/src.qcow2 by /tool/subject/qemu-img\n");
-    scene.reference_outcome().out = stream("x\n/work/2/w/src.qcow2 by /tool/reference/qemu-img\n");
+    scene.subject_outcome().out = stream("x\n/side/1/w/src.qcow2 by /tool/subject/qemu-img\n");
+    scene.reference_outcome().out = stream("x\n/side/2/w/src.qcow2 by /tool/reference/qemu-img\n");
     EXPECT_THAT(diverging(scene), IsEmpty());
 }
 
