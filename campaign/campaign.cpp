@@ -252,7 +252,7 @@ private:
               const std::string& name, const json& content) {
         const std::string directory =
             options_.directory + "/" + folder + "/" + group + "/" + std::to_string(index);
-        std::filesystem::create_directories(directory);
+        make_evidence_directories(directory);
         write_file(directory, name, content.dump(2) + "\n");
     }
 

@@ -1,7 +1,5 @@
 #include "campaign/commit.hpp"
 
-#include <filesystem>
-
 #include "campaign/evidence/files.hpp"
 
 namespace difffuzz {
@@ -34,7 +32,7 @@ void Committer::commit(const CaseReport& report) {
     if (keep) {
         const Bucket& bucket = tally_.buckets().at(report.fingerprint);
         const std::string parent = directory_ + "/" + bucket.directory();
-        std::filesystem::create_directories(parent);
+        make_evidence_directories(parent);
         const std::string target = parent + "/" + std::to_string(report.index);
         // Left by a run that ended between the move and the journal's line.
         remove_tree(target);

@@ -103,6 +103,14 @@ void make_directory(int directory, const std::string& name) {
     }
 }
 
+void make_evidence_directories(const std::string& path) {
+    std::error_code error;
+    std::filesystem::create_directories(path, error);
+    if (error) {
+        throw EnvironmentError("cannot create the directory '" + path + "': " + error.message());
+    }
+}
+
 int open_directory(int directory, const std::string& name) {
     const int opened = ::openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (opened < 0) {

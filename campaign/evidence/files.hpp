@@ -16,6 +16,8 @@ std::string read_file(const std::string& path, std::size_t max_bytes);
 
 // Makes `name` below `directory` (one level), which may exist already. Throws EnvironmentError.
 void make_directory(int directory, const std::string& name);
+// Makes a directory and those above it. Throws EnvironmentError.
+void make_evidence_directories(const std::string& path);
 // Opens a directory; the descriptor is the caller's. Throws EnvironmentError.
 int open_directory(int directory, const std::string& name);
 int open_directory(const std::string& path);
