@@ -61,10 +61,23 @@ Area descriptor_area(const File& file) {
     return {offset, std::min(most, std::min(sectors, most / sector_bytes) * sector_bytes)};
 }
 
+// The text of an area up to its first NUL, where readers stop. Most files are no descriptor and
+// have one early.
 std::string read_descriptor(const File& file, const Area& area) {
-    std::string text(area.length, '\0');
-    text.resize(file.read_at(area.offset, std::as_writable_bytes(std::span(text))));
-    return text.substr(0, text.find('\0'));
+    constexpr std::size_t part_bytes = 4096;
+    std::string text;
+    while (text.size() < area.length) {
+        std::array<char, part_bytes> part;  // NOLINT(*-member-init): filled by the read
+        const std::size_t wanted = std::min<std::uint64_t>(part_bytes, area.length - text.size());
+        const std::size_t got = file.read_at(area.offset + text.size(),
+                                             std::as_writable_bytes(std::span(part).first(wanted)));
+        const std::string_view bytes(part.data(), got);
+        text += bytes.substr(0, bytes.find('\0'));
+        if (got < part_bytes || bytes.find('\0') != std::string_view::npos) {
+            break;
+        }
+    }
+    return text;
 }
 
 // The content id is random in what qemu-img makes.

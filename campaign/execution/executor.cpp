@@ -235,23 +235,23 @@ CaseResult Executor::attempt(const Case& c, const Operation& operation, const Ro
         sandbox_.reset(build_side);
         SandboxNeutralTools builder(sandbox_, neutral);
         build_images(c, sandbox_.directory(build_side), builder);
+        std::vector<std::string> directories;
         for (const int side : sides) {
             sandbox_.reset(side);
-            for (const ImageRecipe& image : c.images) {
-                clone_file(sandbox_.directory(build_side), sandbox_.directory(side),
-                           file_name(image.id, image.format));
-            }
+            directories.push_back(sandbox_.directory(side));
         }
+        for (const ImageRecipe& image : c.images) {
+            result.subject.initial.push_back(clone_file(sandbox_.directory(build_side), directories,
+                                                        file_name(image.id, image.format)));
+        }
+        std::ranges::sort(result.subject.initial, {}, &FileEntry::name);
+        result.reference.initial = result.subject.initial;
     } catch (const std::exception& error) {
         result.terminal = Terminal::harness_fixture;
         result.reason = error.what();
         return result;
     }
     Observation* const observations[] = {&result.subject, &result.reference};
-    // The other side holds the same files under the same names.
-    result.subject.initial =
-        list_workspace(sandbox_.directory(sides.front()), hashed_files(c, false)).files;
-    result.reference.initial = result.subject.initial;
     const SandboxTool* const tools[] = {&tool_named(sandbox_, roles.subject),
                                         &tool_named(sandbox_, roles.reference)};
     result.reference_accepted = true;

@@ -15,29 +15,21 @@
 namespace difffuzz {
 namespace {
 
-constexpr std::size_t copy_bytes = std::size_t{256} << 10;
+constexpr std::size_t block_bytes = 4096;
+constexpr std::size_t chunk_bytes = 64 * block_bytes;
 
-// Calls `visit(offset, block)` for every 4 KiB block that is not all zero.
+// Calls `visit(offset, chunk)` for the file's data, in chunks that start at a multiple of 4 KiB.
 template <typename Visit>
-void visit_data(const File& file, std::uint64_t size, Visit visit) {
-    constexpr std::size_t block_bytes = 4096;
-    constexpr std::size_t chunk_bytes = 64 * block_bytes;
-    static constexpr std::array<std::byte, block_bytes> zeros{};
+void visit_chunks(const File& file, std::uint64_t size, Visit visit) {
     std::array<std::byte, chunk_bytes> chunk;  // NOLINT(*-member-init): filled by the read
-    std::uint64_t offset = file.next_data(0);
-    while (offset < size) {
+    for (std::uint64_t offset = file.next_data(0); offset < size;) {
         const std::uint64_t end = std::min(file.next_hole(offset), size);
-        for (std::uint64_t at = offset - offset % block_bytes; at < end; at += chunk_bytes) {
-            const std::size_t got = file.read_at(
-                at, std::span(chunk).first(
-                        static_cast<std::size_t>(std::min<std::uint64_t>(chunk_bytes, size - at))));
-            for (std::size_t block = 0; block < got; block += block_bytes) {
-                const std::size_t length = std::min(block_bytes, got - block);
-                const auto bytes = std::span(chunk).subspan(block, length);
-                if (std::memcmp(bytes.data(), zeros.data(), length) != 0) {
-                    visit(at + block, bytes);
-                }
-            }
+        for (std::uint64_t at = offset - offset % block_bytes; at < end;) {
+            const auto wanted = std::span(chunk).first(
+                static_cast<std::size_t>(std::min<std::uint64_t>(chunk_bytes, end - at)));
+            const std::size_t got = file.read_at(at, wanted);
+            visit(at, std::span<const std::byte>(wanted.first(got)));
+            at += wanted.size();
         }
         if (end >= size) {
             break;
@@ -45,6 +37,32 @@ void visit_data(const File& file, std::uint64_t size, Visit visit) {
         offset = file.next_data(end);
     }
 }
+
+// Calls `visit(offset, block)` for every 4 KiB block of a chunk that is not all zero.
+template <typename Visit>
+void visit_blocks(std::uint64_t offset, std::span<const std::byte> chunk, Visit visit) {
+    static constexpr std::array<std::byte, block_bytes> zeros{};
+    for (std::size_t at = 0; at < chunk.size(); at += block_bytes) {
+        const auto block = chunk.subspan(at, std::min(block_bytes, chunk.size() - at));
+        if (std::memcmp(block.data(), zeros.data(), block.size()) != 0) {
+            visit(offset + at, block);
+        }
+    }
+}
+
+class ContentHash {
+public:
+    explicit ContentHash(std::uint64_t size) : value_(XXH3_64bits(&size, sizeof size)) {}
+    void add(std::uint64_t offset, std::span<const std::byte> chunk) {
+        visit_blocks(offset, chunk, [&](std::uint64_t at, std::span<const std::byte> block) {
+            value_ = XXH3_64bits_withSeed(block.data(), block.size(), value_ ^ (at + 1));
+        });
+    }
+    std::uint64_t value() const { return value_; }
+
+private:
+    std::uint64_t value_;
+};
 
 std::string_view as_text(std::span<const std::byte> bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -97,24 +115,23 @@ void list_below(const std::string& root, const std::string& prefix,
 
 }  // namespace
 
-void clone_file(const std::string& from_directory, const std::string& to_directory,
-                const std::string& name) {
+FileEntry clone_file(const std::string& from_directory, std::span<const std::string> to_directories,
+                     const std::string& name) {
     const File from = File::open(from_directory, name);
-    const File to = File::create(to_directory, name);
     const std::uint64_t size = from.size();
-    to.resize(size);
-    const auto memory = std::make_unique_for_overwrite<std::byte[]>(copy_bytes);
-    const std::span buffer(memory.get(), copy_bytes);
-    for (std::uint64_t at = from.next_data(0); at < size; at = from.next_data(at)) {
-        const std::uint64_t hole = std::min(from.next_hole(at), size);
-        while (at < hole) {
-            const auto part = buffer.first(
-                static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), hole - at)));
-            from.read_at(at, part);
-            to.write_at(at, part);
-            at += part.size();
-        }
+    std::vector<File> copies;
+    for (const std::string& directory : to_directories) {
+        copies.push_back(File::create(directory, name));
+        copies.back().resize(size);
     }
+    ContentHash hash(size);
+    visit_chunks(from, size, [&](std::uint64_t offset, std::span<const std::byte> chunk) {
+        for (const File& to : copies) {
+            to.write_at(offset, chunk);
+        }
+        hash.add(offset, chunk);
+    });
+    return {name, FileType::regular, size, hash.value()};
 }
 
 Listing list_workspace(const std::string& directory, const std::vector<std::string>& hashed) {
@@ -129,11 +146,11 @@ Listing list_workspace(const std::string& directory, const std::vector<std::stri
 std::uint64_t hash_file(const std::string& directory, const std::string& name) {
     const File file = File::open(directory, name);
     const std::uint64_t size = file.size();
-    std::uint64_t hash = XXH3_64bits(&size, sizeof size);
-    visit_data(file, size, [&](std::uint64_t offset, std::span<const std::byte> bytes) {
-        hash = XXH3_64bits_withSeed(bytes.data(), bytes.size(), hash ^ (offset + 1));
+    ContentHash hash(size);
+    visit_chunks(file, size, [&](std::uint64_t offset, std::span<const std::byte> chunk) {
+        hash.add(offset, chunk);
     });
-    return hash;
+    return hash.value();
 }
 
 std::string digest_file(const std::string& directory, const std::string& name) {
@@ -141,9 +158,11 @@ std::string digest_file(const std::string& directory, const std::string& name) {
     const std::uint64_t size = file.size();
     Sha256 hash;
     hash.update("size " + std::to_string(size) + "\n");
-    visit_data(file, size, [&](std::uint64_t offset, std::span<const std::byte> bytes) {
-        hash.update("at " + std::to_string(offset) + "\n");
-        hash.update(as_text(bytes));
+    visit_chunks(file, size, [&](std::uint64_t offset, std::span<const std::byte> chunk) {
+        visit_blocks(offset, chunk, [&](std::uint64_t at, std::span<const std::byte> block) {
+            hash.update("at " + std::to_string(at) + "\n");
+            hash.update(as_text(block));
+        });
     });
     return hash.finish_hex();
 }

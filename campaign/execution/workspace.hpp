@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,9 +10,10 @@
 
 namespace difffuzz {
 
-// Copies a regular file with its holes. Throws ImageError.
-void clone_file(const std::string& from_directory, const std::string& to_directory,
-                const std::string& name);
+// Copies a regular file with its holes into each of `to_directories`, and says what it is, with its
+// hash. Throws ImageError.
+FileEntry clone_file(const std::string& from_directory, std::span<const std::string> to_directories,
+                     const std::string& name);
 
 struct Listing {
     std::vector<FileEntry> files;
