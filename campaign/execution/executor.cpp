@@ -188,11 +188,24 @@ Limits scaled_limits(const Limits& base, const Case& c) {
     for (const ImageRecipe& image : c.images) {
         size += std::min(image.size, largest);
     }
+    const auto ask = [&](const SizeValue& asked) {
+        if (asked.bytes <= largest) {
+            size = std::max(size, asked.bytes);
+        }
+    };
     for (const Step& step : c.steps) {
         for (const Argument& argument : step.arguments) {
-            const auto* asked = argument.value ? std::get_if<SizeValue>(&*argument.value) : nullptr;
-            if (asked != nullptr && asked->bytes <= largest) {
-                size = std::max(size, asked->bytes);
+            if (!argument.value) {
+                continue;
+            }
+            if (const auto* asked = std::get_if<SizeValue>(&*argument.value)) {
+                ask(*asked);
+            } else if (const auto* list = std::get_if<OptionList>(&*argument.value)) {
+                for (const FormatOption& option : list->options) {
+                    if (const auto* value = std::get_if<SizeValue>(&option.value)) {
+                        ask(*value);
+                    }
+                }
             }
         }
     }

@@ -123,6 +123,10 @@ TEST(Campaign, EveryRecordReproducesWithAndWithoutDifffuzz) {
         EXPECT_EQ(same.ending, Ending{Exited{1}}) << entry.path() << same.out.head;
     }
     EXPECT_GE(records, 5U);
+    const std::string source = DIFFFUZZ_SOURCE_DIR;
+    const Outcome schemas = run_tool(
+        scratch.path(), {source + "/tests/scripts/validate_evidence.py", source + "/docs", "out"});
+    EXPECT_EQ(schemas.ending, Ending{Exited{0}}) << schemas.out.head << schemas.err.head;
 }
 
 TEST(Campaign, MaxNewEndsAtTheSameCaseForAnyJobs) {
