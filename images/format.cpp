@@ -51,6 +51,16 @@ const Format* find_format(std::string_view name) {
     return found == formats().end() ? nullptr : &*found;
 }
 
+std::vector<std::string> files_of(const ImageRecipe& recipe) {
+    std::vector<std::string> names{file_name(recipe.id, recipe.format)};
+    const Format* format = find_format(recipe.format);
+    if (format != nullptr && format->extra_files != nullptr) {
+        const std::vector<std::string> more = format->extra_files(recipe);
+        names.insert(names.end(), more.begin(), more.end());
+    }
+    return names;
+}
+
 bool stays_inside(const ForeignReference& reference) {
     // A colon ends a protocol's name ("nbd:", "json:"); a backslash separates for readers that come
     // from Windows.

@@ -34,34 +34,53 @@ struct Format {
     // Whether images of it can hold another image as backing file, and compressed clusters.
     bool backing = false;
     bool compression = false;
+    // Whether images of it can hold internal snapshots, and dirty bitmaps.
+    bool snapshots = false;
+    bool bitmaps = false;
+    // Whether qemu-img can check its structure.
+    bool checkable = false;
+    // Whether qemu-img writes the same bytes every time: no random id, no time.
+    bool bytes_stable = false;
     // Virtual size that a recipe of this format has once built, bytes (rounded up where the format
     // cannot hold every size). Pure; pinned against real binaries by tests.
-    std::uint64_t (*actual_size)(const ImageRecipe& recipe);
+    std::uint64_t (*actual_size)(const ImageRecipe& recipe) = nullptr;
     // Everything wrong with the recipe as input to `build`, one sentence; empty if fine. Pure.
-    std::string (*validate)(const ImageRecipe& recipe);
+    std::string (*validate)(const ImageRecipe& recipe) = nullptr;
     // Makes the file `directory`/file_name(recipe). Equal recipes give byte-equal files. Throws
     // ImageError. Images built in-process leave `tools` alone.
     void (*build)(const Case& c, const ImageRecipe& recipe, const std::string& directory,
-                  NeutralTools& tools);
+                  NeutralTools& tools) = nullptr;
     bool built_in_process = false;
+    // Names of the files that `build` makes beside file_name(recipe) (extents, a data file); null:
+    // never any. Pure.
+    std::vector<std::string> (*extra_files)(const ImageRecipe& recipe) = nullptr;
     // Opens a file for reading its virtual content in-process, or null when the format has no
     // reader: then it is converted to raw by the neutral qemu-img first. `directory` is where its
     // backing files lie; a chain is followed only to plain names in the same directory, with the
     // formats recorded in the header. Throws ImageError. Bounded in memory and time for any input.
-    std::unique_ptr<ContentSource> (*open)(const std::string& directory, const std::string& name);
+    std::unique_ptr<ContentSource> (*open)(const std::string& directory,
+                                           const std::string& name) = nullptr;
+    // The same for an internal snapshot, by the id that the file records for it; null where the
+    // format has none. Throws ImageError, also when there is no such snapshot.
+    std::unique_ptr<ContentSource> (*open_snapshot)(const std::string& directory,
+                                                    const std::string& name,
+                                                    const std::string& snapshot_id) = nullptr;
     // File names and protocols in the file's metadata that a tool opening it would follow. Bounded;
     // unreadable metadata gives what was found so far.
     std::vector<ForeignReference> (*references)(const std::string& directory,
-                                                const std::string& name);
+                                                const std::string& name) = nullptr;
     // Physical unit, bytes, in which the image allocates (qcow2 cluster, vmdk grain, vpc block; 0
     // where it has none); for describing where a difference lies.
-    std::uint64_t (*cluster_bytes)(const ImageRecipe& recipe);
+    std::uint64_t (*cluster_bytes)(const ImageRecipe& recipe) = nullptr;
 };
 
 // All formats, in a fixed order.
 const std::vector<Format>& formats();
 // Null when unknown.
 const Format* find_format(std::string_view name);
+
+// Names of all files of the image, the main one first.
+std::vector<std::string> files_of(const ImageRecipe& recipe);
 
 // True when `reference` stays inside the workspace: a plain file name without separator, protocol,
 // or "json:" prefix.

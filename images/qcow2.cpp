@@ -61,7 +61,7 @@ std::string broken_volume(const ImageRecipe& recipe) {
     for (const ContentWrite& write : recipe.content) {
         const std::uint64_t begin = write.offset / cluster;
         const std::uint64_t end = divide_up(write.offset + write.length, cluster);
-        if (write.kind != WriteKind::zero) {
+        if (has_data(write.kind)) {
             data.assign(begin, end, true);
         } else {
             data.assign(begin, begin + 1, true);
@@ -132,6 +132,8 @@ std::vector<ForeignReference> references(const std::string& directory, const std
 Format qcow2_format() {
     Format format{};
     format.name = "qcow2";
+    format.checkable = true;
+    format.bytes_stable = true;
     format.backing = true;
     format.compression = true;
     format.actual_size = actual_size;

@@ -89,6 +89,7 @@ void build_raw_file(const ContentSource& content, std::uint64_t size, const std:
 Format raw_format() {
     Format format{};
     format.name = "raw";
+    format.bytes_stable = true;
     format.actual_size = actual_size;
     format.validate = validate;
     format.build = build;

@@ -79,6 +79,24 @@ RecipeHash recipe_hash(const ImageRecipe& recipe) {
         out.number(write.fill.index());
         std::visit(FillMembers{out}, write.fill);
     }
+    for (const SnapshotRecipe& snapshot : recipe.snapshots) {
+        out.text(snapshot.name);
+        out.number(snapshot.after);
+    }
+    for (const BitmapRecipe& bitmap : recipe.bitmaps) {
+        out.text(bitmap.name);
+        out.number(bitmap.granularity);
+        out.number(bitmap.enabled ? 1 : 0);
+        for (const ByteRange& range : bitmap.dirty) {
+            out.number(range.offset);
+            out.number(range.length);
+        }
+    }
+    for (const Damage& damage : recipe.damage) {
+        out.text(damage.field);
+        out.number(damage.index);
+        out.number(damage.value);
+    }
     const XXH128_hash_t hash = XXH3_128bits(out.bytes().data(), out.bytes().size());
     return {hash.low64, hash.high64};
 }

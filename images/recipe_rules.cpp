@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "images/bytes.hpp"
 
@@ -49,17 +50,18 @@ std::string broken_write(const ImageRecipe& recipe, const ContentWrite& write,
         repeat != nullptr && (repeat->period < 1 || repeat->period > 4096)) {
         return fmt::format("repeats a period of {} bytes, must be 1 to 4096", repeat->period);
     }
-    if (write.kind != WriteKind::compressed) {
+    if (write.kind != WriteKind::compressed && write.kind != WriteKind::unmap) {
         return {};
     }
-    if (rules.compressed_unit == 0) {
-        return fmt::format("is compressed, which {} images cannot be", recipe.format);
+    const bool compressed = write.kind == WriteKind::compressed;
+    const std::string_view what = compressed ? "compressed" : "unmapped";
+    const std::uint64_t unit = compressed ? rules.compressed_unit : rules.unmap_unit;
+    if (unit == 0) {
+        return fmt::format("is {}, which {} images cannot be", what, recipe.format);
     }
     const std::uint64_t stop = write.offset + write.length;
-    if (write.offset % rules.compressed_unit != 0 ||
-        (stop % rules.compressed_unit != 0 && stop < recipe.size)) {
-        return fmt::format("is compressed and does not cover whole clusters of {} bytes",
-                           rules.compressed_unit);
+    if (write.offset % unit != 0 || (stop % unit != 0 && stop < recipe.size)) {
+        return fmt::format("is {} and does not cover whole clusters of {} bytes", what, unit);
     }
     return {};
 }
@@ -75,9 +77,39 @@ std::string broken_content(const ImageRecipe& recipe, const RecipeRules& rules) 
         if (const std::string broken = broken_write(recipe, write, rules); !broken.empty()) {
             return fmt::format("content[{}] {}", i, broken);
         }
-        written += write.kind == WriteKind::zero ? 0 : write.length;
+        written += has_data(write.kind) ? write.length : 0;
         if (written > max_written_bytes) {
             return fmt::format("writes more than {} bytes", max_written_bytes);
+        }
+    }
+    return {};
+}
+
+std::string broken_features(const ImageRecipe& recipe, const RecipeRules& rules) {
+    if (!recipe.snapshots.empty() && !rules.snapshots) {
+        return fmt::format("{} images cannot have snapshots here", recipe.format);
+    }
+    std::uint32_t after = 0;
+    for (const SnapshotRecipe& snapshot : recipe.snapshots) {
+        if (snapshot.after < after || snapshot.after > recipe.content.size()) {
+            return fmt::format("snapshot '{}' stands after {} writes, of {}", snapshot.name,
+                               snapshot.after, recipe.content.size());
+        }
+        after = snapshot.after;
+    }
+    if (!recipe.bitmaps.empty() && !rules.bitmaps) {
+        return fmt::format("{} images cannot have bitmaps here", recipe.format);
+    }
+    for (const BitmapRecipe& bitmap : recipe.bitmaps) {
+        if (!std::has_single_bit(bitmap.granularity) || bitmap.granularity < 512 ||
+            bitmap.granularity > std::uint64_t{1} << 31) {
+            return fmt::format("bitmap '{}' has a granularity of {}, must be a power of two",
+                               bitmap.name, bitmap.granularity);
+        }
+        for (const ByteRange& range : bitmap.dirty) {
+            if (range.offset > recipe.size || range.length > recipe.size - range.offset) {
+                return fmt::format("bitmap '{}' reaches past the image's end", bitmap.name);
+            }
         }
     }
     return {};
@@ -94,7 +126,10 @@ std::string broken_rule_of(const ImageRecipe& recipe, const RecipeRules& rules,
     if (std::string broken = broken_option(recipe, options); !broken.empty()) {
         return broken;
     }
-    return broken_content(recipe, rules);
+    if (std::string broken = broken_content(recipe, rules); !broken.empty()) {
+        return broken;
+    }
+    return broken_features(recipe, rules);
 }
 
 }  // namespace

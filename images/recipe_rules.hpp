@@ -23,6 +23,10 @@ struct RecipeRules {
     bool backing = false;
     // Bytes that a compressed write covers whole; 0 where the format has no compression.
     std::uint64_t compressed_unit = 0;
+    // Bytes that an unmap write covers whole; 0 where the format has none.
+    std::uint64_t unmap_unit = 0;
+    bool snapshots = false;
+    bool bitmaps = false;
     // Writes end at the size asked for, rounded up to this.
     std::uint64_t size_unit = 512;
 };

@@ -168,6 +168,7 @@ std::uint64_t cluster_bytes(const ImageRecipe&) { return grain_bytes; }
 Format vmdk_format() {
     Format format{};
     format.name = "vmdk";
+    format.checkable = true;
     format.actual_size = actual_size;
     format.validate = validate;
     format.build = build;

@@ -57,8 +57,9 @@ std::vector<InspectionRequest> inspections(const Case& c, std::size_t) {
     }
     const ImageRecipe& image = image_of(c);
     const BenchPlan plan = *plan_of(c);
-    return output_inspections(image.id, image.format,
-                              {image.id, plan.image_size, written(plan), {}});
+    return output_inspections(
+        image.id, image.format,
+        ContentExpectation::of_image(image.id).resized(plan.image_size).written(written(plan)));
 }
 
 std::vector<std::string> may_change(const Case& c, std::size_t) {

@@ -61,19 +61,22 @@ std::vector<InspectionRequest> inspections(const Case& c, std::size_t step) {
         return {};
     }
     const ImageRecipe made = target_recipe(c, convert_size(c));
-    ContentExpectation expected;
-    expected.image = sources.front();
-    expected.then.assign(sources.begin() + 1, sources.end());
-    expected.size = find_format(made.format)->actual_size(made);
-    return output_inspections(made.id, made.format, std::move(expected));
+    std::vector<ContentExpectation> parts;
+    for (const std::string& source : sources) {
+        parts.push_back(ContentExpectation::of_image(source));
+    }
+    return output_inspections(made.id, made.format,
+                              ContentExpectation::joined(std::move(parts))
+                                  .resized(find_format(made.format)->actual_size(made)));
 }
 
 std::vector<std::string> may_change(const Case&, std::size_t) { return {std::string(target_id)}; }
 
-// vmdk and vpc hold random ids; with -W the clusters of qcow2 come in any order.
+// With -W the clusters of a structured format come in any order.
 bool bytes_stable(const Case& c, std::size_t step) {
-    const std::string_view format = target_format(c);
-    return format == "raw" || (format == "qcow2" && !has_option(c.steps[step], "-W"));
+    const Format* format = find_format(target_format(c));
+    return format != nullptr && format->bytes_stable &&
+           (format->name == "raw" || !has_option(c.steps[step], "-W"));
 }
 
 Operation make_operation(std::string_view name, std::string_view summary, unsigned weight,

@@ -30,17 +30,17 @@ std::vector<InspectionRequest> inspections(const Case& c, std::size_t step) {
         return {};
     }
     const ImageRecipe made = target_recipe(c, *size);
-    ContentExpectation expected;
-    expected.image = backing.value_or("");
-    expected.size = find_format(made.format)->actual_size(made);
-    return output_inspections(made.id, made.format, std::move(expected));
+    const std::uint64_t made_size = find_format(made.format)->actual_size(made);
+    return output_inspections(made.id, made.format,
+                              backing ? ContentExpectation::of_image(*backing).resized(made_size)
+                                      : ContentExpectation::zeros(made_size));
 }
 
 std::vector<std::string> may_change(const Case&, std::size_t) { return {std::string(target_id)}; }
 
-// vmdk and vpc hold random ids.
 bool bytes_stable(const Case& c, std::size_t) {
-    return target_format(c) == "raw" || target_format(c) == "qcow2";
+    const Format* format = find_format(target_format(c));
+    return format != nullptr && format->bytes_stable;
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ Cost images_cost(const Case& c) {
     for (const ImageRecipe& image : c.images) {
         const Format* format = find_format(image.format);
         for (const ContentWrite& write : image.content) {
-            cost.bytes_written += write.kind == WriteKind::zero ? 0 : write.length;
+            cost.bytes_written += has_data(write.kind) ? write.length : 0;
             ++cost.requests;
         }
         if (format == nullptr) {
@@ -29,7 +29,8 @@ std::vector<InspectionRequest> output_inspections(const std::string& id, const s
                                                   ContentExpectation expected) {
     std::vector<InspectionRequest> requests{
         {InspectionKind::content, id, format, std::move(expected)}};
-    if (format == "qcow2" || format == "vmdk") {
+    const Format* known = find_format(format);
+    if (known != nullptr && known->checkable) {
         requests.push_back({InspectionKind::check, id, format, std::nullopt});
     }
     return requests;

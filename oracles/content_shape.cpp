@@ -37,7 +37,7 @@ const ImageRecipe* origin_of(const Case& c, const InspectionRequest& request) {
     if (const ImageRecipe* image = find_image(c, request.image)) {
         return image;
     }
-    return request.expected ? find_image(c, request.expected->image) : nullptr;
+    return request.expected ? find_image(c, request.expected->origin()) : nullptr;
 }
 
 bool sector_equals(const Case& c, const std::string& image, std::uint64_t index,
@@ -82,15 +82,15 @@ std::string kind_of_cluster(const Case& c, const InspectionRequest& request, std
     }
     std::vector<ContentWrite> writes = origin->content;
     if (request.expected) {
-        writes.insert(writes.end(), request.expected->writes.begin(),
-                      request.expected->writes.end());
+        const std::vector<ContentWrite> since = request.expected->writes();
+        writes.insert(writes.end(), since.begin(), since.end());
     }
     const std::uint64_t unit = cluster == 0 ? sector_bytes : cluster;
     const std::uint64_t start = offset / unit * unit;
     for (auto write = writes.rbegin(); write != writes.rend(); ++write) {
         if (write->offset < start + unit && write->offset + write->length > start) {
             return write->kind == WriteKind::compressed ? "compressed"
-                   : write->kind == WriteKind::zero     ? "zero"
+                   : !has_data(write->kind)             ? "zero"
                                                         : "data";
         }
     }

@@ -27,7 +27,8 @@ const SandboxTool& tool_named(const Sandbox& sandbox, const std::string& name) {
 std::vector<std::string> hashed_files(const Case& c, bool outputs) {
     std::vector<std::string> names;
     for (const ImageRecipe& image : c.images) {
-        names.push_back(file_name(image.id, image.format));
+        const std::vector<std::string> files = files_of(image);
+        names.insert(names.end(), files.begin(), files.end());
     }
     if (outputs) {
         for (const OutputImage& output : c.outputs) {
@@ -254,8 +255,10 @@ CaseResult Executor::attempt(const Case& c, const Operation& operation, const Ro
             directories.push_back(sandbox_.directory(side));
         }
         for (const ImageRecipe& image : c.images) {
-            result.subject.initial.push_back(clone_file(sandbox_.directory(build_side), directories,
-                                                        file_name(image.id, image.format)));
+            for (const std::string& name : files_of(image)) {
+                result.subject.initial.push_back(
+                    clone_file(sandbox_.directory(build_side), directories, name));
+            }
         }
         std::ranges::sort(result.subject.initial, {}, &FileEntry::name);
         result.reference.initial = result.subject.initial;

@@ -24,10 +24,15 @@ std::string_view broken_rule(const Case& c) {
 }
 
 std::string_view intent_name(const Case& c) {
-    const bool refused = std::any_of(c.steps.begin(), c.steps.end(), [](const Step& step) {
-        return std::holds_alternative<RefusedIntent>(step.intent);
-    });
-    return refused ? "refused" : "valid";
+    for (const Step& step : c.steps) {
+        if (std::holds_alternative<RefusedIntent>(step.intent)) {
+            return "refused";
+        }
+        if (std::holds_alternative<DamagedIntent>(step.intent)) {
+            return "damaged";
+        }
+    }
+    return "valid";
 }
 
 const ImageRecipe* find_image(const Case& c, std::string_view id) { return find_id(c.images, id); }

@@ -22,8 +22,8 @@ struct Argument {
 // Who runs a step: each side its own tool, or the same neutral tool (the reference's) on both.
 enum class Actor { tool, neutral };
 
-// What a step is meant to be: something every tool should do, or something that breaks exactly one
-// named rule and is to be refused.
+// What a step is meant to be: something every tool should do, something that breaks exactly one
+// named rule and is to be refused, or anything at all done to a damaged image.
 struct ValidIntent {
     bool operator==(const ValidIntent&) const = default;
 };
@@ -31,7 +31,10 @@ struct RefusedIntent {
     std::string rule;
     bool operator==(const RefusedIntent&) const = default;
 };
-using Intent = std::variant<ValidIntent, RefusedIntent>;
+struct DamagedIntent {
+    bool operator==(const DamagedIntent&) const = default;
+};
+using Intent = std::variant<ValidIntent, RefusedIntent, DamagedIntent>;
 
 struct Step {
     Actor actor = Actor::tool;
@@ -50,7 +53,7 @@ struct Case {
     bool operator==(const Case&) const = default;
 };
 
-// "valid" or "refused": refused as soon as one step is.
+// "valid", "refused" or "damaged": what the first step is that is not valid.
 std::string_view intent_name(const Case& c);
 // The broken rule of the first refused step, or empty.
 std::string_view broken_rule(const Case& c);

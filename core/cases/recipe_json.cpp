@@ -59,8 +59,39 @@ std::string_view kind_name(WriteKind kind) {
             return "compressed";
         case WriteKind::zero:
             return "zero";
+        case WriteKind::unmap:
+            return "unmap";
     }
     return "write";
+}
+
+// Names are bytes: as text where they are printable ASCII, else in base64.
+json name_json(const std::string& name) {
+    const bool plain = std::all_of(name.begin(), name.end(),
+                                   [](char byte) { return byte >= 0x20 && byte < 0x7f; });
+    return plain ? json(name) : json{{"base64", base64_encode(name)}};
+}
+
+// What few images have stands in the recipe only where there is some.
+void add_features(const ImageRecipe& image, json& result) {
+    for (const SnapshotRecipe& snapshot : image.snapshots) {
+        result["snapshots"].push_back(
+            {{"name", name_json(snapshot.name)}, {"after", snapshot.after}});
+    }
+    for (const BitmapRecipe& bitmap : image.bitmaps) {
+        json dirty = json::array();
+        for (const ByteRange& range : bitmap.dirty) {
+            dirty.push_back({{"offset", range.offset}, {"length", range.length}});
+        }
+        result["bitmaps"].push_back({{"name", name_json(bitmap.name)},
+                                     {"granularity", bitmap.granularity},
+                                     {"enabled", bitmap.enabled},
+                                     {"dirty", std::move(dirty)}});
+    }
+    for (const Damage& damage : image.damage) {
+        result["damage"].push_back(
+            {{"field", damage.field}, {"index", damage.index}, {"value", damage.value}});
+    }
 }
 
 json image_json(const ImageRecipe& image) {
@@ -68,7 +99,7 @@ json image_json(const ImageRecipe& image) {
     for (const ContentWrite& write : image.content) {
         json item{
             {"kind", kind_name(write.kind)}, {"offset", write.offset}, {"length", write.length}};
-        if (write.kind != WriteKind::zero) {
+        if (has_data(write.kind)) {
             item["fill"] = std::visit(FillJson{}, write.fill);
         }
         content.push_back(std::move(item));
@@ -81,6 +112,7 @@ json image_json(const ImageRecipe& image) {
     if (image.backing) {
         result["backing"] = *image.backing;
     }
+    add_features(image, result);
     return result;
 }
 
@@ -99,6 +131,8 @@ json step_json(const Step& step) {
     json intent = "valid";
     if (const auto* refused = std::get_if<RefusedIntent>(&step.intent)) {
         intent = json{{"refused", refused->rule}};
+    } else if (std::holds_alternative<DamagedIntent>(step.intent)) {
+        intent = "damaged";
     }
     return {{"actor", step.actor == Actor::tool ? "tool" : "neutral"},
             {"operation", step.operation},
@@ -246,16 +280,87 @@ ContentWrite write_from(const json& value, const std::string& pointer) {
         write.kind = WriteKind::compressed;
     } else if (kind == "zero") {
         write.kind = WriteKind::zero;
+    } else if (kind == "unmap") {
+        write.kind = WriteKind::unmap;
     } else {
-        throw RecipeError(fields.at("kind"), "must be write, compressed or zero");
+        throw RecipeError(fields.at("kind"), "must be write, compressed, zero or unmap");
     }
     write.offset = fields.number("offset", 0, limits.image_size);
     write.length = fields.number("length", 1, limits.image_size);
-    if (write.kind != WriteKind::zero) {
+    if (has_data(write.kind)) {
         write.fill = fill_from(fields.required("fill"), fields.at("fill"));
     }
     fields.finish();
     return write;
+}
+
+// A name as name_json() writes it. It may reach a command line: without NUL.
+std::string name_from(const json& value, const std::string& pointer) {
+    std::string name;
+    if (value.is_string()) {
+        name = checked_text(value, pointer, 255);
+    } else {
+        ObjectFields fields(value, pointer);
+        const auto bytes = base64_decode(fields.text("base64", 1024));
+        fields.finish();
+        if (!bytes) {
+            throw RecipeError(fields.at("base64"), "is not base64");
+        }
+        name = *bytes;
+    }
+    if (name.empty() || name.size() > 255 || name.find('\0') != std::string::npos) {
+        throw RecipeError(pointer, "must be a name of 1 to 255 bytes without NUL");
+    }
+    return name;
+}
+
+SnapshotRecipe snapshot_from(const json& value, const std::string& pointer) {
+    ObjectFields fields(value, pointer);
+    SnapshotRecipe snapshot{name_from(fields.required("name"), fields.at("name")),
+                            static_cast<std::uint32_t>(fields.number("after", 0, limits.writes))};
+    fields.finish();
+    return snapshot;
+}
+
+BitmapRecipe bitmap_from(const json& value, const std::string& pointer) {
+    ObjectFields fields(value, pointer);
+    BitmapRecipe bitmap;
+    bitmap.name = name_from(fields.required("name"), fields.at("name"));
+    bitmap.granularity = fields.number("granularity", 1, std::uint64_t{1} << 31);
+    const json& enabled = fields.required("enabled");
+    if (!enabled.is_boolean()) {
+        throw RecipeError(fields.at("enabled"), "must be true or false");
+    }
+    bitmap.enabled = enabled.get<bool>();
+    for (const json& item : fields.array("dirty", limits.writes)) {
+        ObjectFields range(item, fields.at("dirty") + "/" + std::to_string(bitmap.dirty.size()));
+        bitmap.dirty.push_back({range.number("offset", 0, limits.image_size),
+                                range.number("length", 1, limits.image_size)});
+        range.finish();
+    }
+    fields.finish();
+    return bitmap;
+}
+
+Damage damage_from(const json& value, const std::string& pointer) {
+    ObjectFields fields(value, pointer);
+    Damage damage{checked_name(fields.required("field"), fields.at("field")),
+                  fields.number("index", 0, UINT64_MAX), fields.number("value", 0, UINT64_MAX)};
+    fields.finish();
+    return damage;
+}
+
+// Reads an array that may be absent.
+template <typename Item>
+std::vector<Item> optional_array(ObjectFields& fields, const std::string& name, std::size_t most,
+                                 Item (*read)(const json&, const std::string&)) {
+    std::vector<Item> items;
+    if (fields.optional(name) != nullptr) {
+        for (const json& item : fields.array(name, most)) {
+            items.push_back(read(item, fields.at(name) + "/" + std::to_string(items.size())));
+        }
+    }
+    return items;
 }
 
 ImageRecipe image_from(const json& value, const std::string& pointer) {
@@ -272,16 +377,23 @@ ImageRecipe image_from(const json& value, const std::string& pointer) {
         image.content.push_back(
             write_from(item, fields.at("content") + "/" + std::to_string(image.content.size())));
     }
+    image.snapshots = optional_array(fields, "snapshots", limits.snapshots, snapshot_from);
+    image.bitmaps = optional_array(fields, "bitmaps", limits.bitmaps, bitmap_from);
+    image.damage = optional_array(fields, "damage", limits.damage, damage_from);
     fields.finish();
     return image;
 }
 
 Intent intent_from(const json& value, const std::string& pointer) {
     if (value.is_string()) {
-        if (value.get_ref<const std::string&>() != "valid") {
-            throw RecipeError(pointer, "must be \"valid\" or {\"refused\": rule}");
+        const auto& word = value.get_ref<const std::string&>();
+        if (word == "valid") {
+            return ValidIntent{};
         }
-        return ValidIntent{};
+        if (word == "damaged") {
+            return DamagedIntent{};
+        }
+        throw RecipeError(pointer, "must be \"valid\", \"damaged\" or {\"refused\": rule}");
     }
     ObjectFields fields(value, pointer);
     RefusedIntent intent{checked_name(fields.required("refused"), fields.at("refused"))};
@@ -350,7 +462,7 @@ void require_references(const Case& c) {
             throw RecipeError(pointer + "/id", "is used twice");
         }
         for (const ContentWrite& write : image.content) {
-            data += write.kind == WriteKind::zero ? 0 : write.length;
+            data += has_data(write.kind) ? write.length : 0;
             if (data > limits.content_bytes) {
                 throw RecipeError(pointer + "/content", "brings the data of all images above " +
                                                             std::to_string(limits.content_bytes) +

@@ -22,6 +22,9 @@ struct RecipeLimits {
     std::size_t arguments = 64;
     std::size_t options = 32;
     std::size_t writes = 4096;
+    std::size_t snapshots = 64;  // of one image
+    std::size_t bitmaps = 64;    // of one image
+    std::size_t damage = 64;     // of one image
     std::size_t text_bytes = 4096;
     std::uint64_t image_size = std::uint64_t{1} << 62;       // bytes, virtual
     std::uint64_t content_bytes = std::uint64_t{512} << 20;  // bytes of data in all images

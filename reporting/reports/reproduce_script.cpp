@@ -8,6 +8,7 @@
 #include "core/cases/base64.hpp"
 #include "core/tools/dialect.hpp"
 #include "images/file.hpp"
+#include "images/format.hpp"
 #include "ops/operation.hpp"
 #include "reporting/reports/shell_quote.hpp"
 
@@ -206,7 +207,9 @@ std::string reproduce_script(const Case& c, const CaseResult& result,
     script += tail_head;
     script += "\n# The input images.\n";
     for (const ImageRecipe& image : c.images) {
-        append_image(script, built_images, file_name(image.id, image.format));
+        for (const std::string& name : files_of(image)) {
+            append_image(script, built_images, name);
+        }
     }
     script +=
         "for side in subject reference; do\n"

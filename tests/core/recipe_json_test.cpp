@@ -30,7 +30,11 @@ Case sample() {
     top.backing = "base";
     top.content = {{WriteKind::compressed, 0, 4096, RandomFill{UINT64_MAX}},
                    {WriteKind::zero, 4096, 512, ByteFill{}},
-                   {WriteKind::write, 8192, 3, RepeatFill{5, 16}}};
+                   {WriteKind::write, 8192, 3, RepeatFill{5, 16}},
+                   {WriteKind::unmap, 0, 4096, ByteFill{}}};
+    top.snapshots = {{"first", 0}, {"\xc3\xa4 2", 3}};
+    top.bitmaps = {{"b", 65536, false, {{0, 1}, {65536, 4096}}}};
+    top.damage = {{"header.l1_offset", 2, UINT64_MAX}};
     c.images = {base, top};
     c.outputs = {{"out", "raw"}};
     Step step{Actor::tool, "convert", "convert", RefusedIntent{"some-rule"}, {}};
@@ -66,6 +70,21 @@ TEST(RecipeJson, RoundTripKeepsEverything) {
     const Case c = sample();
     EXPECT_EQ(case_from_json(to_json(c)), c);
     EXPECT_EQ(case_from_text(to_json(c).dump()), c);
+}
+
+TEST(RecipeJson, DamagedIntentsAndBadNamesOfFeatures) {
+    Case c = sample();
+    c.steps[0].intent = DamagedIntent{};
+    EXPECT_EQ(case_from_json(to_json(c)), c);
+    EXPECT_EQ(intent_name(c), "damaged");
+    const json recipe = to_json(sample());
+    EXPECT_THAT(error_of(at(recipe, "/images/1/snapshots/0/name", "")), HasSubstr("1 to 255"));
+    EXPECT_THAT(error_of(at(recipe, "/images/1/snapshots/0/extra", 1)), HasSubstr("extra"));
+    EXPECT_THAT(error_of(at(recipe, "/images/1/bitmaps/0/enabled", 1)), HasSubstr("true or false"));
+    EXPECT_THAT(error_of(at(recipe, "/images/1/bitmaps/0/dirty/0/length", 0)),
+                HasSubstr("/images/1/bitmaps/0/dirty/0/length"));
+    EXPECT_THAT(error_of(at(recipe, "/images/1/damage/0/field", "../x")), HasSubstr("/field"));
+    EXPECT_THAT(error_of(at(recipe, "/steps/0/intent", "ruined")), HasSubstr("damaged"));
 }
 
 TEST(RecipeJson, UnknownFieldsAreRefusedAtEveryLevel) {

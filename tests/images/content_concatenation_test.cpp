@@ -22,7 +22,9 @@ std::string bytes_of(const ContentSource& source) {
 
 TEST(ContentConcatenation, PutsOneImageBehindTheOther) {
     const Case c = two_images();
-    const auto model = model_of(c, ContentExpectation{"a", 3072, {}, {"b"}});
+    const auto model = model_of(c, ContentExpectation::joined({ContentExpectation::of_image("a"),
+                                                               ContentExpectation::of_image("b")})
+                                       .resized(3072));
     EXPECT_EQ(bytes_of(*model), std::string(1024, '\0') + std::string(512, '\1') +
                                     std::string(1000, '\2') + std::string(536, '\0'));
     const VirtualContent content = summarise(*model);
@@ -33,7 +35,7 @@ TEST(ContentConcatenation, PutsOneImageBehindTheOther) {
 
 TEST(ContentConcatenation, IsZerosWithoutAnImage) {
     const Case c;
-    const auto model = model_of(c, ContentExpectation{"", 4096, {}, {}});
+    const auto model = model_of(c, ContentExpectation::zeros(4096));
     EXPECT_EQ(model->size(), 4096U);
     EXPECT_TRUE(summarise(*model).sectors.empty());
 }

@@ -38,9 +38,8 @@ std::vector<ContentWrite> expected_writes(const Case& c) {
     const auto requests = bench_operation().inspections(c, 0);
     EXPECT_FALSE(requests.empty());
     EXPECT_EQ(requests.at(0).kind, InspectionKind::content);
-    EXPECT_EQ(requests.at(0).expected.value().size, 1U << 20);
-    EXPECT_EQ(requests.at(0).expected.value().image, "src");
-    return requests.at(0).expected.value().writes;
+    EXPECT_EQ(requests.at(0).expected.value().origin(), "src");
+    return requests.at(0).expected.value().writes();
 }
 
 ContentWrite run(std::uint64_t offset, std::uint64_t length) {

