@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <unistd.h>
+
 #include <boost/asio/io_context.hpp>
 
 #include "campaign/workers/pool.hpp"
@@ -35,6 +37,19 @@ const FoundTool& found(const WorkerReady& ready, const std::string& name) {
                          [&](const FoundTool& tool) { return tool.name == name; });
 }
 
+// The qemu-io that runs neutral steps: the one beside the reference, else the system's; empty if
+// there is neither.
+std::string neutral_io(const std::string& reference) {
+    for (const std::filesystem::path& path :
+         {std::filesystem::path(reference).replace_filename("qemu-io"),
+          std::filesystem::path("/usr/bin/qemu-io")}) {
+        if (::access(path.c_str(), X_OK) == 0) {
+            return path;
+        }
+    }
+    return {};
+}
+
 bool contains(const std::vector<std::string>& list, std::string_view word) {
     return std::find(list.begin(), list.end(), word) != list.end();
 }
@@ -44,6 +59,9 @@ bool contains(const std::vector<std::string>& list, std::string_view word) {
 WorkerSetup worker_setup(const CampaignOptions& options, const Plan& plan) {
     WorkerSetup setup;
     setup.sandbox.tools = {{"subject", options.subject}, {"reference", options.reference}};
+    if (const std::string io = neutral_io(options.reference); !io.empty()) {
+        setup.sandbox.tools.push_back({"io", io});
+    }
     setup.sandbox.exposed = options.exposed;
     setup.sandbox.run_as = options.run_as;
     setup.sandbox.disk_bytes = options.limits.disk_bytes;
@@ -77,6 +95,11 @@ IdentifiedTools identify_tools(const CampaignOptions& options, int staging) {
         if (contains(reference.features, feature)) {
             tools.features.push_back(feature);
         }
+    }
+    if (std::ranges::any_of(ready.tools, [](const FoundTool& tool) {
+            return tool.name == "io" && tool.failure.empty();
+        })) {
+        tools.features.emplace_back("io");
     }
     return tools;
 }

@@ -84,7 +84,7 @@ Plan default_plan() {
     for (const Format& format : formats()) {
         plan.formats.emplace_back(format.name);
     }
-    plan.features = {"zstd"};
+    plan.features = {"io", "zstd"};
     return plan;
 }
 

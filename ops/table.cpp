@@ -8,6 +8,7 @@
 #include "ops/map.hpp"
 #include "ops/measure.hpp"
 #include "ops/operation.hpp"
+#include "ops/resize.hpp"
 
 namespace difffuzz {
 
@@ -17,7 +18,7 @@ const std::vector<const Operation*>& operations() {
         &convert_operation(), &convert_compressed_operation(),
         &compare_operation(), &create_operation(),
         &map_operation(),     &measure_operation(),
-        &bench_operation(),
+        &bench_operation(),   &resize_operation(),
     };
     return table;
 }

@@ -23,11 +23,12 @@ struct Model {
 
 std::optional<Model> model_for(const Comparison& comparison, const Sides& sides,
                                const InspectionRequest& request) {
-    // After a refusal the expectation of the step says nothing.
-    if (!request.expected || !sides.both(OutcomeClass::succeeded)) {
+    const std::optional<ContentExpectation>& expected =
+        sides.both(OutcomeClass::succeeded) ? request.expected : request.expected_if_refused;
+    if (!expected) {
         return std::nullopt;
     }
-    Model model{model_of(comparison.c, *request.expected), {}};
+    Model model{model_of(comparison.c, *expected), {}};
     model.content = summarise(*model.source);
     return model;
 }
@@ -75,6 +76,7 @@ LayerResult differing(const Comparison& comparison, const Sides& sides,
         start_difference(comparison, sides, LayerId::content, verdict.direction, verdict.severity);
     difference.details = {{"image", request.image},
                           {"format", request.format},
+                          {"snapshot", request.snapshot},
                           {"subject", shown(subject.content)},
                           {"reference", shown(reference.content)},
                           {"model", model != nullptr ? shown(model->content) : nlohmann::json()}};
@@ -84,7 +86,7 @@ LayerResult differing(const Comparison& comparison, const Sides& sides,
                                   : &off == &subject                   ? reference.content
                                                                        : subject.content;
     if (off.content.size != right.size) {
-        difference.symptom.field = "size";
+        difference.symptom.field = request.snapshot.empty() ? "size" : "snapshot:size";
         difference.symptom.shape = size_shape(off.content.size, right.size);
         return LayerResult::diverge(std::move(difference));
     }
@@ -96,7 +98,7 @@ LayerResult differing(const Comparison& comparison, const Sides& sides,
                                         verdict.direction == Direction::both ? model_bytes
                                         : &off == &subject                   ? reference_bytes
                                                                              : subject_bytes);
-    difference.symptom.field = "data";
+    difference.symptom.field = request.snapshot.empty() ? "data" : "snapshot:data";
     difference.symptom.shape = shape_of(comparison.c, request, place, off.content, right,
                                         model != nullptr ? &model->content : nullptr);
     difference.details["differing_sectors"] = differing_sectors(off.content, right);

@@ -27,6 +27,10 @@ struct InspectionRequest {
     std::string format;  // the format it is opened with
     // For content: what the model says it must hold, where the case says so.
     std::optional<ContentExpectation> expected;
+    // The same after both refused: what a refusal must leave as it was.
+    std::optional<ContentExpectation> expected_if_refused = {};
+    // For content: the id of an internal snapshot to look at instead of the image itself.
+    std::string snapshot = {};
 };
 
 // Virtual content, with the bytes of sectors that the two sides were seen to differ in.
@@ -68,6 +72,7 @@ struct Inspection {
     std::string image;
     std::string format;
     Finding finding;
+    std::string snapshot = {};  // as in the request
 };
 
 enum class FileType { regular, directory, link, other };

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "images/format.hpp"
+#include "pickers/step_kind.hpp"
 
 namespace difffuzz {
 namespace {
@@ -35,36 +36,78 @@ bool kind_fits(const std::optional<Value>& value, const OptionSpec& spec) {
     return false;
 }
 
-void check_arguments(const Picker& picker, const Step& step, bool refused,
+void check_arguments(std::span<const OptionSpec> options, const Step& step, bool refused,
                      std::vector<Violation>& violations) {
-    if (step.operation != picker.operation || step.command != picker.command) {
-        violations.push_back({"envelope", "step is not of this operation"});
-    }
     for (const Argument& argument : step.arguments) {
-        const auto spec =
-            std::find_if(picker.options.begin(), picker.options.end(),
-                         [&](const OptionSpec& s) { return s.option == argument.option; });
-        if (spec == picker.options.end()) {
+        const auto spec = std::find_if(options.begin(), options.end(), [&](const OptionSpec& s) {
+            return s.option == argument.option && kind_fits(argument.value, s);
+        });
+        const bool known = std::any_of(options.begin(), options.end(), [&](const OptionSpec& s) {
+            return s.option == argument.option;
+        });
+        if (!known) {
             violations.push_back({"envelope", "option '" + argument.option + "' is not known"});
             continue;
         }
         // A refused step may carry one value that is not of its option's type: a literal.
         const bool literal =
             argument.value && std::holds_alternative<LiteralValue>(*argument.value);
-        if (!kind_fits(argument.value, *spec) && !(refused && literal)) {
+        if (spec == options.end() && !(refused && literal)) {
             violations.push_back(
                 {"envelope", "option '" + argument.option + "' has a value of another type"});
         }
     }
-    for (const OptionSpec& spec : picker.options) {
-        const auto count =
-            std::count_if(step.arguments.begin(), step.arguments.end(),
-                          [&](const Argument& argument) { return argument.option == spec.option; });
+    for (const OptionSpec& spec : options) {
+        // Positional arguments may be of several types, each with a count of its own.
+        const auto count = std::count_if(
+            step.arguments.begin(), step.arguments.end(), [&](const Argument& argument) {
+                return argument.option == spec.option &&
+                       (!spec.option.empty() || kind_fits(argument.value, spec));
+            });
         if (!refused && (count < static_cast<std::ptrdiff_t>(spec.min_count) ||
                          count > static_cast<std::ptrdiff_t>(spec.max_count))) {
             violations.push_back({"envelope", "option '" + std::string(spec.option) +
                                                   "' is given " + std::to_string(count) +
                                                   " times"});
+        }
+    }
+}
+
+// Every step is of a kind that the operation knows, with arguments of its types; all but the last
+// do what they are meant to.
+void check_steps(const Picker& picker, const Case& c, std::vector<Violation>& violations) {
+    for (std::size_t s = 0; s < c.steps.size(); ++s) {
+        const Step& step = c.steps[s];
+        const bool refused = std::holds_alternative<RefusedIntent>(step.intent);
+        if (picker.kinds.empty()) {
+            if (step.operation != picker.operation || step.command != picker.command) {
+                violations.push_back({"envelope", "step is not of this operation"});
+            }
+            // Neutral steps too: what the reference runs for both sides is no less bounded.
+            check_arguments(picker.options, step, refused, violations);
+            continue;
+        }
+        const StepKind* kind = kind_of(picker.kinds, step);
+        if (kind == nullptr) {
+            violations.push_back({"envelope", "step is of no kind that this operation has"});
+            continue;
+        }
+        if (refused && s + 1 < c.steps.size()) {
+            violations.push_back({"envelope", "only the last step may be meant to be refused"});
+        }
+        check_arguments(kind->options, step, refused, violations);
+    }
+    if (picker.kinds.empty() || !violations.empty()) {
+        return;
+    }
+    CaseState state = initial_state(c);
+    for (std::size_t s = 0; s + 1 < c.steps.size(); ++s) {
+        const std::string_view rule =
+            kind_of(picker.kinds, c.steps[s])->apply(c, c.steps[s], state);
+        if (!rule.empty()) {
+            violations.push_back(
+                {std::string(rule), "step " + std::to_string(s) + " breaks this rule"});
+            return;
         }
     }
 }
@@ -126,10 +169,8 @@ std::vector<Violation> validate_case(const Picker& picker, const Case& c) {
     }
     check_images(c, violations);
     std::string_view expected = broken_rule(c);
-    for (const Step& step : c.steps) {
-        // Neutral steps too: what the reference runs for both sides is no less bounded.
-        check_arguments(picker, step, std::holds_alternative<RefusedIntent>(step.intent),
-                        violations);
+    if (violations.empty()) {
+        check_steps(picker, c, violations);
     }
     if (!violations.empty()) {
         // The rules may rely on the shape.

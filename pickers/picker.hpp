@@ -13,6 +13,8 @@
 
 namespace difffuzz {
 
+struct StepKind;  // pickers/step_kind.hpp
+
 struct PickContext {
     Draws draws;
     const Plan& plan;
@@ -59,6 +61,10 @@ struct Picker {
     std::span<const Rule> rules;
     // With `options`, all that the reference documents for the command.
     std::span<const LeftOut> left_out = {};
+    // For operations whose cases are made of steps that change images: the kinds of all their
+    // steps, neutral ones too. `options` are then those of the kind that the operation is named
+    // after.
+    std::span<const StepKind* const> kinds = {};
 };
 
 struct Violation {

@@ -58,7 +58,7 @@ void print_shell(std::uint64_t index, const Case& c) {
                   << (image.backing ? ", on " + *image.backing : "") << "\n";
     }
     for (const Step& step : c.steps) {
-        std::cout << "qemu-img";
+        std::cout << program_of(step);
         for (const std::string& word : render_step(c, step)) {
             std::cout << " " << shell_quote(word);
         }

@@ -193,7 +193,7 @@ int repro_on(const ParsedRecord& input, const Flags& flags) {
     WorkerPool pool(context, options.executable, scratch.descriptor(),
                     worker_setup(options, default_plan()), 1);
     for (const Step& step : input.recipe.steps) {
-        std::cout << "qemu-img";
+        std::cout << program_of(step);
         for (const std::string& word : render_step(input.recipe, step)) {
             std::cout << " " << shown_text(shell_quote(word), 400);
         }

@@ -4,6 +4,7 @@
 #include <array>
 #include <system_error>
 
+#include "campaign/execution/inspect.hpp"
 #include "campaign/execution/tool_command.hpp"
 #include "campaign/execution/workspace.hpp"
 #include "core/cases/json_fields.hpp"
@@ -20,6 +21,31 @@ const SandboxTool& tool_named(const Sandbox& sandbox, const std::string& name) {
     const auto& tools = sandbox.tools();
     return *std::find_if(tools.begin(), tools.end(),
                          [&](const SandboxTool& tool) { return tool.name == name; });
+}
+
+// Null when there is none of that name.
+const SandboxTool* find_tool(const Sandbox& sandbox, std::string_view name) {
+    const auto& tools = sandbox.tools();
+    const auto found = std::ranges::find(tools, name, &SandboxTool::name);
+    return found == tools.end() ? nullptr : &*found;
+}
+
+// Why a neutral step cannot be run, for what a tool did to its images earlier; empty if it can.
+std::string neutral_obstacle(const Sandbox& sandbox, const Case& c, const Step& step,
+                             bool has_qemu_io) {
+    if (program_of(step) == "qemu-io" && !has_qemu_io) {
+        return "there is no qemu-io beside the reference";
+    }
+    for (const Argument& argument : step.arguments) {
+        const auto* image = argument.value ? std::get_if<ImageValue>(&*argument.value) : nullptr;
+        for (const int side : sides) {
+            if (image != nullptr &&
+                find_escape(sandbox.directory(side), file_name_of(c, image->id))) {
+                return "an image of a neutral step refers outside of the workspace";
+            }
+        }
+    }
+    return {};
 }
 
 // Files whose bytes are hashed: the inputs always, since they must not change; outputs only where
@@ -245,6 +271,7 @@ CaseResult Executor::attempt(const Case& c, const Operation& operation, const Ro
                              const Limits& limits) {
     CaseResult result;
     const NeutralTool neutral{tool_named(sandbox_, "reference"), limits};
+    const SandboxTool* const qemu_io = find_tool(sandbox_, "io");
     try {
         sandbox_.reset(build_side);
         SandboxNeutralTools builder(sandbox_, neutral);
@@ -277,10 +304,21 @@ CaseResult Executor::attempt(const Case& c, const Operation& operation, const Ro
         const std::vector<std::string> words = render_step(c, step);
         const bool bytes_stable = operation.bytes_stable(c, s);
         const std::vector<std::string> hashed = hashed_files(c, bytes_stable);
+        const bool io = program_of(step) == "qemu-io";
+        if (step.actor == Actor::neutral) {
+            if (const std::string reason = neutral_obstacle(sandbox_, c, step, qemu_io != nullptr);
+                !reason.empty()) {
+                result.terminal = Terminal::harness_inspection;
+                result.reason = reason;
+                return result;
+            }
+        }
         for (const int side : sides) {
-            const SandboxTool& tool =
-                step.actor == Actor::neutral ? neutral.qemu_img : *tools[side];
-            const Command command = tool_command(sandbox_, tool, side, {side}, words, limits);
+            const SandboxTool& tool = io                             ? *qemu_io
+                                      : step.actor == Actor::neutral ? neutral.qemu_img
+                                                                     : *tools[side];
+            Command command = tool_command(sandbox_, tool, side, {side}, words, limits);
+            command.argv.front() = program_of(step);
             StepObservation seen{command.argv, sandbox_.run(command), {}, {}, false};
             Listing listing = list_workspace(sandbox_.directory(side), hashed);
             seen.files = std::move(listing.files);

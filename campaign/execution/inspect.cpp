@@ -44,10 +44,12 @@ Outcome look(Sandbox& sandbox, const NeutralTool& tool, int side,
 // conversion to raw in the build directory.
 template <typename Read>
 Finding with_content(Sandbox& sandbox, const NeutralTool& tool, int side, const Format& format,
-                     const std::string& file_name, Read read) {
-    if (format.open != nullptr) {
+                     const std::string& file_name, const std::string& snapshot, Read read) {
+    if (snapshot.empty() ? format.open != nullptr : format.open_snapshot != nullptr) {
         try {
-            return read(*format.open(sandbox.directory(side), file_name));
+            const std::string directory = sandbox.directory(side);
+            return read(*(snapshot.empty() ? format.open(directory, file_name)
+                                           : format.open_snapshot(directory, file_name, snapshot)));
         } catch (const ImageError&) {
             // Not for our reader (a backing file of a format it does not know, or a broken image):
             // the neutral tool has the last word.
@@ -55,10 +57,12 @@ Finding with_content(Sandbox& sandbox, const NeutralTool& tool, int side, const 
     }
     try {
         const TemporaryFile flat(sandbox.directory(build_side), "flat.raw");
-        const Outcome outcome =
-            look(sandbox, tool, side,
-                 {"convert", "-f", std::string(format.name), "-O", "raw", file_name,
-                  sandbox.directory(build_side) + "/" + flat.name()});
+        std::vector<std::string> words{"convert", "-f", std::string(format.name), "-O", "raw"};
+        if (!snapshot.empty()) {
+            words.insert(words.end(), {"-l", "snapshot.id=" + snapshot});
+        }
+        words.insert(words.end(), {file_name, sandbox.directory(build_side) + "/" + flat.name()});
+        const Outcome outcome = look(sandbox, tool, side, words);
         if (auto failed = failed_look(outcome)) {
             return *failed;
         }
@@ -114,7 +118,7 @@ Finding find(Sandbox& sandbox, const NeutralTool& tool, int side, const Inspecti
     }
     switch (request.kind) {
         case InspectionKind::content:
-            return with_content(sandbox, tool, side, *format, file_name,
+            return with_content(sandbox, tool, side, *format, file_name, request.snapshot,
                                 [](const ContentSource& source) -> Finding {
                                     return ContentFinding{summarise(source), {}};
                                 });
@@ -170,7 +174,7 @@ std::optional<ForeignReference> find_escape(const std::string& directory, const 
 Inspection inspect(Sandbox& sandbox, const NeutralTool& tool, int side,
                    const InspectionRequest& request, const std::string& file_name) {
     return {request.kind, request.image, request.format,
-            find(sandbox, tool, side, request, file_name)};
+            find(sandbox, tool, side, request, file_name), request.snapshot};
 }
 
 void sample_sector(Sandbox& sandbox, const NeutralTool& tool, int side, Inspection& inspection,
@@ -181,15 +185,16 @@ void sample_sector(Sandbox& sandbox, const NeutralTool& tool, int side, Inspecti
         return;
     }
     // A failure here leaves the sample out; the summary that was read before stands.
-    with_content(
-        sandbox, tool, side, *format, file_name, [&](const ContentSource& source) -> Finding {
-            const std::uint64_t offset = sector * sector_bytes;
-            std::string bytes(
-                static_cast<std::size_t>(std::min(sector_bytes, source.size() - offset)), '\0');
-            source.read(offset, std::as_writable_bytes(std::span(bytes)));
-            finding->samples[sector] = std::move(bytes);
-            return Missing{};
-        });
+    with_content(sandbox, tool, side, *format, file_name, inspection.snapshot,
+                 [&](const ContentSource& source) -> Finding {
+                     const std::uint64_t offset = sector * sector_bytes;
+                     std::string bytes(
+                         static_cast<std::size_t>(std::min(sector_bytes, source.size() - offset)),
+                         '\0');
+                     source.read(offset, std::as_writable_bytes(std::span(bytes)));
+                     finding->samples[sector] = std::move(bytes);
+                     return Missing{};
+                 });
 }
 
 }  // namespace difffuzz

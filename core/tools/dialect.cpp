@@ -30,9 +30,41 @@ struct Spell {
     }
 };
 
+// "-f FORMAT -c 'write -q -P 7 0 512' FILE"; -q since statistics hold times. Discards reach the
+// file only with -d unmap.
+std::vector<std::string> render_io(const Case& c, const Step& step) {
+    std::vector<std::string> words;
+    std::string file;
+    std::string command = step.command + " -q";
+    for (const Argument& argument : step.arguments) {
+        const std::string value =
+            argument.value ? std::visit(Spell{c}, *argument.value) : std::string{};
+        if (argument.option == "-f") {
+            words = {"-f", value};
+        } else if (argument.value && std::holds_alternative<ImageValue>(*argument.value)) {
+            file = value;
+        } else {
+            command += (argument.option.empty() ? "" : " " + argument.option) +
+                       (value.empty() ? "" : " " + value);
+        }
+    }
+    if (step.command == "discard" || has_option(step, "-u")) {
+        words.insert(words.end(), {"-d", "unmap"});
+    }
+    words.insert(words.end(), {"-c", command, file});
+    return words;
+}
+
 }  // namespace
 
+std::string_view program_of(const Step& step) {
+    return step.operation == "io" ? "qemu-io" : "qemu-img";
+}
+
 std::vector<std::string> render_step(const Case& c, const Step& step) {
+    if (program_of(step) == "qemu-io") {
+        return render_io(c, step);
+    }
     std::vector<std::string> words{step.command};
     for (const Argument& argument : step.arguments) {
         if (!argument.option.empty()) {

@@ -11,6 +11,15 @@ namespace difffuzz {
 // argv without the program's name: the command, then the arguments in order, an option and its
 // value as two words, option lists as "name=value,name=value" (commas within a value doubled, as
 // qemu's option parser reads them), images as their file names.
+//
+// Steps of the operation "io" are for qemu-io instead, with one of its commands:
+//     write -P BYTE OFFSET LENGTH IMAGE   or with -z, -z -u, -c -P BYTE
+//     discard OFFSET LENGTH IMAGE
+// and -f FORMAT each.
 std::vector<std::string> render_step(const Case& c, const Step& step);
+
+// The name of the program that a step is for: "qemu-io" for steps of the operation "io", which are
+// neutral, else "qemu-img".
+std::string_view program_of(const Step& step);
 
 }  // namespace difffuzz

@@ -1,5 +1,6 @@
 #include "reporting/reports/reproduce_script.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <vector>
 
@@ -26,18 +27,24 @@ trap 'exit 2' INT TERM
 mkdir "$work/subject" "$work/reference" "$work/inputs" || exit 2
 )";
 
+constexpr std::string_view neutral_io = R"(
+# What writes between the commands: the qemu-io beside the reference, or another one.
+qemu_io=${QEMU_IO:-$(dirname "$reference")/qemu-io}
+[ -x "$qemu_io" ] || qemu_io=$(command -v qemu-io) || { echo "set QEMU_IO to a qemu-io" >&2; exit 2; }
+)";
+
 constexpr std::string_view tail_head = R"(
 put() {  # FILE OFFSET: writes what stands on standard input, gzip in base64, at this offset
     base64 -d | gzip -d | dd of="$1" bs=64K seek="$2" oflag=seek_bytes conv=notrunc status=none || exit 2
 }
-run() {  # SIDE STEP PROGRAM WORDS...: one command in the side's directory
-    local side=$1 step=$2 program=$3 status
-    shift 3
-    (cd "$work/$side" && exec -a qemu-img "$program" "$@") \
+run() {  # SIDE STEP NAME PROGRAM WORDS...: one command in the side's directory
+    local side=$1 step=$2 name=$3 program=$4 status
+    shift 4
+    (cd "$work/$side" && exec -a "$name" "$program" "$@") \
         >"$work/$side.$step.out" 2>"$work/$side.$step.err" </dev/null
     status=$?
     echo "$status" >"$work/$side.$step.status"
-    echo "$side: qemu-img $* -> exit status $status"
+    echo "$side: $name $* -> exit status $status"
 }
 stable() {  # FILE: without what differs from run to run
     sed -E -e '/"actual-size"|disk size:|"cid":|^ *cid:/d' -e 's/completed in .* seconds/completed/' "$1"
@@ -46,8 +53,8 @@ differ() {  # WHAT FILE FILE: shows a difference of two texts
     diff -a -u --label "subject $1" --label "reference $1" "$2" "$3" >"$work/diff" && return 1
     cat -v "$work/diff" | head -n 40
 }
-flat() {  # SIDE FORMAT FILE: the guest's view, by the reference
-    "$reference" convert -f "$2" -O raw "$work/$1/$3" "$work/$1.flat" 2>"$work/$1.flat.err"
+flat() {  # SIDE FORMAT FILE [-l SNAPSHOT]: the guest's view, by the reference
+    "$reference" convert "${@:4}" -f "$2" -O raw "$work/$1/$3" "$work/$1.flat" 2>"$work/$1.flat.err"
     echo "$1: $3 reads with status $?" | tee "$work/$1.read"
 }
 found=1
@@ -111,6 +118,25 @@ std::string words_of(const Case& c, const Step& step) {
     return line;
 }
 
+// What the reference says about the images that the step changed, on both sides.
+std::string info_comparison(const Case& c, std::size_t step) {
+    std::string lines;
+    for (const InspectionRequest& request : find_operation(c.operation)->inspections(c, step)) {
+        if (request.kind != InspectionKind::info) {
+            continue;
+        }
+        for (const char* side : {"subject", "reference"}) {
+            lines += std::string("(cd \"$work/") + side +
+                     "\" && \"$reference\" info --output=json -f " + request.format + " " +
+                     shell_quote(file_name_of(c, request.image)) + ") >\"$work/" + side +
+                     ".info\" 2>&1\nstable \"$work/" + side + ".info\" >\"$work/" + side +
+                     ".stable\"\n";
+        }
+        lines += "differ info \"$work/subject.stable\" \"$work/reference.stable\" && found=0\n";
+    }
+    return lines;
+}
+
 // The lines that look for the difference, by layer.
 std::string comparison(const Case& c, const CaseResult& result) {
     const std::string step = std::to_string(result.culprit_step);
@@ -154,6 +180,9 @@ std::string comparison(const Case& c, const CaseResult& result) {
             for (const InspectionRequest& request : operation.inspections(c, result.culprit_step)) {
                 const std::string name = shell_quote(file_name_of(c, request.image));
                 if (symptom.layer == LayerId::check) {
+                    if (request.kind != InspectionKind::check) {
+                        continue;
+                    }
                     for (const char* side : {"subject", "reference"}) {
                         lines += std::string("\"$reference\" check -f ") + request.format +
                                  " \"$work/" + side + "/\"" + name + " >\"$work/" + side +
@@ -166,18 +195,26 @@ std::string comparison(const Case& c, const CaseResult& result) {
                 } else if (symptom.layer == LayerId::bytes) {
                     lines += "cmp \"$work/subject/\"" + name + " \"$work/reference/\"" + name +
                              " || found=0\n";
-                } else {
+                } else if (request.kind == InspectionKind::content) {
+                    const std::string snapshot =
+                        request.snapshot.empty() ? "" : " -l snapshot.id=" + request.snapshot;
                     for (const char* side : {"subject", "reference"}) {
-                        lines +=
-                            std::string("flat ") + side + " " + request.format + " " + name + "\n";
+                        lines += std::string("flat ") + side + " " + request.format + " " + name +
+                                 snapshot + "\n";
                     }
                     lines += "cmp \"$work/subject.flat\" \"$work/reference.flat\" || found=0\n";
                 }
             }
             break;
         }
-        case LayerId::header:
         case LayerId::json:
+            if (symptom.field.starts_with("info:")) {
+                lines += info_comparison(c, result.culprit_step);
+                break;
+            }
+            lines += stable_diff("out");
+            break;
+        case LayerId::header:
             lines += stable_diff("out");
             break;
         case LayerId::error:
@@ -204,6 +241,10 @@ std::string reproduce_script(const Case& c, const CaseResult& result,
                          "# SUBJECT and REFERENCE name the tools. Exit status: 0 the difference is "
                          "there, 1 it is not, 2 cannot run.\n";
     script += head;
+    if (std::ranges::any_of(c.steps,
+                            [](const Step& step) { return program_of(step) == "qemu-io"; })) {
+        script += neutral_io;
+    }
     script += tail_head;
     script += "\n# The input images.\n";
     for (const ImageRecipe& image : c.images) {
@@ -219,9 +260,11 @@ std::string reproduce_script(const Case& c, const CaseResult& result,
         const Step& step = c.steps[s];
         const std::string words = words_of(c, step);
         const std::string number = std::to_string(s);
-        script += "run subject " + number + " " +
-                  (step.actor == Actor::tool ? "\"$subject\"" : "\"$reference\"") + words + "\n";
-        script += "run reference " + number + " \"$reference\"" + words + "\n";
+        const std::string name(program_of(step));
+        const std::string neutral = name == "qemu-io" ? "\"$qemu_io\"" : "\"$reference\"";
+        script += "run subject " + number + " " + name + " " +
+                  (step.actor == Actor::tool ? "\"$subject\"" : neutral) + words + "\n";
+        script += "run reference " + number + " " + name + " " + neutral + words + "\n";
     }
     script += "\n# What differs.\n" + comparison(c, result);
     script +=
