@@ -36,24 +36,32 @@ void draw_steps(Case& c, const PickContext& context, StepKinds kinds,
                 std::span<const unsigned> weights, std::size_t count) {
     CaseState state = state_before(c, kinds, c.steps.size());
     while (c.steps.size() < count) {
+        const bool last = c.steps.size() + 1 == count;
         const Draws draws = context.draws.scope("step[" + std::to_string(c.steps.size()) + "]");
         std::vector<Weighted<std::size_t>> left;
         for (std::size_t k = 0; k < kinds.size(); ++k) {
-            left.push_back({k, weights[k]});
+            if (weights[k] != 0 && !(last && kinds[k]->actor == Actor::neutral)) {
+                left.push_back({k, weights[k]});
+            }
         }
         std::optional<Step> step;
         while (!step && !left.empty()) {
             const std::size_t chosen = draws.pick("kind" + std::to_string(left.size()),
                                                   std::span<const Weighted<std::size_t>>(left));
-            const PickContext scoped{draws.scope(kinds[chosen]->operation), context.plan};
+            const PickContext scoped{draws.scope(std::string(kinds[chosen]->operation) + "." +
+                                                 std::string(kinds[chosen]->command)),
+                                     context.plan};
             step = kinds[chosen]->draw(c, scoped, state);
             std::erase_if(left, [&](const auto& item) { return item.value == chosen; });
         }
         if (!step) {
-            return;
+            break;
         }
         kind_of(kinds, *step)->apply(c, *step, state);
         c.steps.push_back(std::move(*step));
+    }
+    while (!c.steps.empty() && c.steps.back().actor == Actor::neutral) {
+        c.steps.pop_back();
     }
 }
 

@@ -55,8 +55,9 @@ bool last_step_breaks(const Case& c) {
     return rule_of_last_step(c, kinds()) == std::string_view(name.text);
 }
 
-// Draws steps until the case has `count`, each of a kind drawn by weight (kinds that the state
-// rules out give way to others), and appends them. Ends early when no kind can.
+// Appends steps until the case has `count`, each of a kind drawn by weight (kinds that the state
+// rules out give way to others; weight 0: not drawn). The last one is a tool's, so that there is
+// one that can be refused; there are fewer where the state allows no more. The case must allow one.
 void draw_steps(Case& c, const PickContext& context, StepKinds kinds,
                 std::span<const unsigned> weights, std::size_t count);
 

@@ -46,19 +46,27 @@ struct CaseRun {
     double milliseconds = 0;
 };
 
-// Builds the case's images in `directory` and runs its last step.
+// Builds the case's images in `directory` and runs its steps as far as they succeed; what is
+// returned is the last that ran.
 CaseRun run_case(const Case& c, const std::string& directory, const std::string& program) {
     test::RealTools tools(directory);
     build_images(c, directory, tools);
-    std::vector<std::string> argv = render_step(c, c.steps.back());
-    argv.insert(argv.begin(), program);
     CaseRun run;
-    for (const std::string& word : argv) {
-        run.line += word + ' ';
+    for (const Step& step : c.steps) {
+        std::vector<std::string> argv = render_step(c, step);
+        argv.insert(argv.begin(),
+                    step.actor == Actor::neutral ? std::string(program_of(step)) : program);
+        for (const std::string& word : argv) {
+            run.line += word + ' ';
+        }
+        run.line += "; ";
+        const auto start = Clock::now();
+        run.outcome = test::run_tool(directory, argv);
+        run.milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+        if (run.outcome.ending != Ending{Exited{0}}) {
+            break;
+        }
     }
-    const auto start = Clock::now();
-    run.outcome = test::run_tool(directory, argv);
-    run.milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
     return run;
 }
 
@@ -114,9 +122,13 @@ protected:
                 continue;
             }
             // By way of a raw file: not every format, or format of a backing file, has a reader.
-            const Outcome flat =
-                test::run_tool(directory, {"qemu-img", "convert", "-f", request.format, "-O", "raw",
-                                           file_name_of(c, request.image), "flat"});
+            std::vector<std::string> words{"qemu-img",     "convert", "-f",
+                                           request.format, "-O",      "raw"};
+            if (!request.snapshot.empty()) {
+                words.insert(words.end(), {"-l", "snapshot.id=" + request.snapshot});
+            }
+            words.insert(words.end(), {file_name_of(c, request.image), "flat"});
+            const Outcome flat = test::run_tool(directory, words);
             ASSERT_EQ(flat.ending, Ending{Exited{0}}) << line << '\n' << flat.err.head;
             const auto source = find_format("raw")->open(directory, "flat");
             EXPECT_EQ(summarise(*source), summarise(*model_of(c, *request.expected))) << line;
@@ -200,7 +212,9 @@ TEST_P(RealOperation, RefusesEachEnforcedRule) {
     for (const auto& [rule, count] : runs) {
         EXPECT_EQ(count, per_rule) << rule;
     }
-    EXPECT_GE(runs.size(), 5U);
+    const auto enforced = std::ranges::count_if(operation.picker->rules,
+                                                [](const Rule& rule) { return rule.enforced; });
+    EXPECT_GE(runs.size(), std::min<std::size_t>(5, static_cast<std::size_t>(enforced)));
 }
 
 TEST_P(RealOperation, DrawsOrLeavesOutEveryDocumentedOption) {
