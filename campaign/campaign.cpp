@@ -301,6 +301,7 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     if (!options.operations.empty()) {
         plan.operations = options.operations;
     }
+    plan.damaged_percent = options.damaged_percent;
     plan.formats = tools.formats;
     plan.features = tools.features;
     plan.versions = {{"subject", tools.subject.version}, {"reference", tools.reference.version}};

@@ -36,6 +36,7 @@ struct CampaignOptions {
     std::optional<std::uint64_t> max_new;
     unsigned min_compared = 50;
     unsigned max_inconclusive = 5;
+    unsigned damaged_percent = 15;
     Shard shard;
     std::optional<std::chrono::seconds> duration;
     // Without a number of iterations the duration alone bounds the campaign.

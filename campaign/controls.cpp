@@ -88,6 +88,7 @@ ControlResult liveness_control(WorkerPool& pool, const Plan& plan, std::uint64_t
             Plan only = plan;
             only.operations = {operation};
             only.refused_percent = 0;
+            only.damaged_percent = 0;
             Task task;
             task.index = first_control_index + 1000 * (round + 1) + tasks.size();
             task.recipe = draw_case(only, seed, task.index, 0);

@@ -22,7 +22,7 @@ void require_sound(const Case& c, std::vector<ImageRecipe>::const_iterator image
     if (format == nullptr) {
         fail(fmt::format("unknown format '{}'", image->format));
     }
-    if (const std::string broken = format->validate(*image); !broken.empty()) {
+    if (const std::string broken = broken_recipe(*image); !broken.empty()) {
         throw ImageError(broken);
     }
     const auto earlier = [&](const std::string& id) {
@@ -61,6 +61,12 @@ std::vector<std::string> files_of(const ImageRecipe& recipe) {
     return names;
 }
 
+std::string broken_recipe(const ImageRecipe& recipe) {
+    const Format& format = *find_format(recipe.format);
+    const std::string broken = format.validate(recipe);
+    return broken.empty() ? broken_damage(recipe, format.damage_fields) : broken;
+}
+
 bool stays_inside(const ForeignReference& reference) {
     // A colon ends a protocol's name ("nbd:", "json:"); a backslash separates for readers that come
     // from Windows.
@@ -72,7 +78,9 @@ bool stays_inside(const ForeignReference& reference) {
 void build_images(const Case& c, const std::string& directory, NeutralTools& tools) {
     for (auto image = c.images.begin(); image != c.images.end(); ++image) {
         require_sound(c, image);
-        find_format(image->format)->build(c, *image, directory, tools);
+        const Format& format = *find_format(image->format);
+        format.build(c, *image, directory, tools);
+        apply_damage(*image, format.damage_fields, format.reseal, directory);
     }
 }
 

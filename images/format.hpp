@@ -11,6 +11,7 @@
 #include "core/cases/case.hpp"
 #include "core/tools/command.hpp"
 #include "images/content_source.hpp"
+#include "images/damage.hpp"
 
 namespace difffuzz {
 
@@ -69,6 +70,10 @@ struct Format {
     // unreadable metadata gives what was found so far.
     std::vector<ForeignReference> (*references)(const std::string& directory,
                                                 const std::string& name) = nullptr;
+    // What of the format's structures can be damaged, and what puts checksums right again; see
+    // images/damage.hpp.
+    std::span<const DamageField> damage_fields = {};
+    void (*reseal)(const File& file) = nullptr;
     // Physical unit, bytes, in which the image allocates (qcow2 cluster, vmdk grain, vpc block; 0
     // where it has none); for describing where a difference lies.
     std::uint64_t (*cluster_bytes)(const ImageRecipe& recipe) = nullptr;
@@ -81,6 +86,10 @@ const Format* find_format(std::string_view name);
 
 // Names of all files of the image, the main one first.
 std::vector<std::string> files_of(const ImageRecipe& recipe);
+
+// Everything wrong with the recipe as input to build_images(), one sentence; empty if fine. Its
+// format must be known. Pure.
+std::string broken_recipe(const ImageRecipe& recipe);
 
 // True when `reference` stays inside the workspace: a plain file name without separator, protocol,
 // or "json:" prefix.

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "images/format.hpp"
+#include "pickers/damage.hpp"
 #include "pickers/step_kind.hpp"
 
 namespace difffuzz {
@@ -123,7 +124,7 @@ void check_images(const Case& c, std::vector<Violation>& violations) {
         if (image.backing && !ids.contains(*image.backing)) {
             violations.push_back(
                 {"envelope", "backing image '" + *image.backing + "' is not an earlier image"});
-        } else if (const std::string wrong = format->validate(image); !wrong.empty()) {
+        } else if (const std::string wrong = broken_recipe(image); !wrong.empty()) {
             violations.push_back({"envelope", "image '" + image.id + "': " + wrong});
         }
         if (!ids.insert(image.id).second) {
@@ -141,6 +142,10 @@ void check_images(const Case& c, std::vector<Violation>& violations) {
 
 Case pick_case(const Picker& picker, const PickContext& context) {
     Case c = picker.draw_valid(context);
+    if (context.draws.chance("intent.damaged", context.plan.damaged_percent) &&
+        damage_case(c, context.draws.scope("damage"))) {
+        return c;
+    }
     if (!context.draws.chance("intent.refused", context.plan.refused_percent)) {
         return c;
     }

@@ -72,7 +72,8 @@ struct Violation {
     std::string detail;
 };
 
-// Draws a case: valid, or in `plan.refused_percent` of the draws refused.
+// Draws a case: valid, in `plan.damaged_percent` of the draws damaged, and in
+// `plan.refused_percent` of the rest refused.
 Case pick_case(const Picker& picker, const PickContext& context);
 
 // All that is wrong with a case of this picker beside its declared intent: shape (images that can

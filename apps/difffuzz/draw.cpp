@@ -56,6 +56,10 @@ void print_shell(std::uint64_t index, const Case& c) {
         std::cout << "#   " << file_name(image.id, image.format) << ": " << image.size << " bytes, "
                   << image.content.size() << " writes"
                   << (image.backing ? ", on " + *image.backing : "") << "\n";
+        for (const Damage& damage : image.damage) {
+            std::cout << "#     damaged: " << damage.field << " " << damage.index << " = "
+                      << damage.value << "\n";
+        }
     }
     for (const Step& step : c.steps) {
         std::cout << program_of(step);

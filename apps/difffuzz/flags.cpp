@@ -51,6 +51,8 @@ const std::vector<FlagSpec>& flag_table() {
          value<&Flags::reference>},
         {"--ops", "operations: a,b=3 (only these, with weights) or -c (all but)",
          value<&Flags::operations>},
+        {"--damaged", "per cent of the cases that get a damaged image (default 15)",
+         bounded<&Flags::damaged, 0, 100>},
         {"--jobs", "workers at a time (default: processors)", bounded<&Flags::jobs, 1, 256>},
         {"--timeout", "seconds for one command (default 10)", timeout_flag},
         {"--out,--log-dir", "directory of the evidence (default difffuzz-out/SEED)",

@@ -34,6 +34,7 @@ struct Flags {
     double timeout = 10;
     unsigned min_compared = 50;
     unsigned max_inconclusive = 5;
+    unsigned damaged = 15;
     std::uint64_t memory_limit_mib = 2048;
     std::uint64_t disk_limit_mib = 512;
     bool resume = false;

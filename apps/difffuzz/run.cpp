@@ -129,6 +129,7 @@ CampaignOptions options_from(const Flags& flags) {
     options.max_new = flags.max_new;
     options.min_compared = flags.min_compared;
     options.max_inconclusive = flags.max_inconclusive;
+    options.damaged_percent = flags.damaged;
     options.shard = parse_shard(flags.shard);
     if (flags.max_new && !flags.shard.empty()) {
         throw UsageError(
@@ -183,10 +184,10 @@ CommandSpec run_command() {
         "run",
         "runs a campaign: draws cases, runs both tools, compares, keeps what differs",
         "difffuzz run --iterations 2000 --seed 42 --subject ./my-qemu-img --ops convert,bench=2",
-        {"--iterations", "--seed", "--subject", "--reference", "--ops", "--jobs", "--timeout",
-         "--out,--log-dir", "--resume", "--max-new", "--shard", "--duration", "--min-compared",
-         "--max-inconclusive", "--run-as", "--expose", "--memory-limit", "--disk-limit",
-         "--no-config"},
+        {"--iterations", "--seed",     "--subject",       "--reference",        "--ops",
+         "--jobs",       "--timeout",  "--out,--log-dir", "--resume",           "--max-new",
+         "--shard",      "--duration", "--min-compared",  "--max-inconclusive", "--damaged",
+         "--run-as",     "--expose",   "--memory-limit",  "--disk-limit",       "--no-config"},
         "",
         0,
         0,

@@ -250,7 +250,7 @@ CaseResult Executor::run(const Case& c, const RolePair& roles) {
     // qemu-img refuses in its own words when it meets a limit of ours: a refusal of what no rule
     // forbids counts only if it stays with the limit out of the way.
     const bool may_be_limit =
-        intent_name(c) == "valid" &&
+        intent_name(c) != "refused" &&
         ((!result.subject_accepted && has_class(result.subject, OutcomeClass::refused)) ||
          (!result.reference_accepted && has_class(result.reference, OutcomeClass::refused)));
     if (may_be_limit) {
@@ -276,6 +276,12 @@ CaseResult Executor::attempt(const Case& c, const Operation& operation, const Ro
         sandbox_.reset(build_side);
         SandboxNeutralTools builder(sandbox_, neutral);
         build_images(c, sandbox_.directory(build_side), builder);
+        for (const ImageRecipe& image : c.images) {
+            if (!image.damage.empty() &&
+                find_escape(sandbox_.directory(build_side), file_name(image.id, image.format))) {
+                throw ImageError("a damaged image refers outside of the workspace");
+            }
+        }
         std::vector<std::string> directories;
         for (const int side : sides) {
             sandbox_.reset(side);
@@ -329,7 +335,14 @@ CaseResult Executor::attempt(const Case& c, const Operation& operation, const Ro
         StepObservation& reference = result.reference.steps.back();
         result.subject_timed_out |= timed_out(subject);
         result.reference_timed_out |= timed_out(reference);
-        const std::vector<InspectionRequest> requests = operation.inspections(c, s);
+        std::vector<InspectionRequest> requests = operation.inspections(c, s);
+        if (intent_name(c) == "damaged") {
+            // The model speaks of sound images.
+            for (InspectionRequest& request : requests) {
+                request.expected.reset();
+                request.expected_if_refused.reset();
+            }
+        }
         for (const InspectionRequest& request : requests) {
             const std::string name = file_name_of(c, request.image);
             for (const int side : sides) {

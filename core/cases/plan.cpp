@@ -39,6 +39,7 @@ nlohmann::json to_json(const Plan& plan) {
     return {{"schema", plan_schema},
             {"operations", operations},
             {"refused_percent", plan.refused_percent},
+            {"damaged_percent", plan.damaged_percent},
             {"formats", plan.formats},
             {"features", plan.features},
             {"versions", plan.versions},
@@ -59,6 +60,7 @@ Plan plan_from_json(const nlohmann::json& json) {
         operation.finish();
     }
     plan.refused_percent = static_cast<unsigned>(fields.number("refused_percent", 0, 100));
+    plan.damaged_percent = static_cast<unsigned>(fields.number("damaged_percent", 0, 100));
     plan.formats = words(fields, "formats");
     plan.features = words(fields, "features");
     const auto& versions = fields.required("versions");

@@ -19,6 +19,7 @@ struct OperationWeight {
 struct Plan {
     std::vector<OperationWeight> operations;  // in the table's order
     unsigned refused_percent = 5;             // share of cases with intent refused, 0..100
+    unsigned damaged_percent = 0;             // share of cases with intent damaged, 0..100
     // What both roles are declared to handle: formats ("qcow2") and features ("zstd").
     std::vector<std::string> formats;
     std::vector<std::string> features;

@@ -28,6 +28,7 @@ Plan plan_for(const Operation& operation, unsigned refused_percent) {
     Plan plan = default_plan();
     plan.operations = {{std::string(operation.name), 1}};
     plan.refused_percent = refused_percent;
+    plan.damaged_percent = 0;
     return plan;
 }
 

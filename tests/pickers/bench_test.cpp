@@ -18,6 +18,7 @@ Plan plan_with(unsigned refused_percent) {
     plan.formats = {"raw", "qcow2", "vmdk", "vpc"};
     plan.features = {"zstd"};
     plan.refused_percent = refused_percent;
+    plan.damaged_percent = 0;
     return plan;
 }
 

@@ -30,6 +30,7 @@ std::vector<Case> draw_many(const Picker& picker, unsigned refused_percent) {
     plan.formats = {"raw", "qcow2", "vmdk", "vpc"};
     plan.features = {"zstd"};
     plan.refused_percent = refused_percent;
+    plan.damaged_percent = 0;
     std::vector<Case> cases;
     for (std::uint64_t i = 0; i < draw_count; ++i) {
         DrawState state = Draws::start(51, i, 0);
