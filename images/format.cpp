@@ -5,9 +5,13 @@
 #include <algorithm>
 
 #include "images/image_error.hpp"
+#include "images/parallels.hpp"
+#include "images/qcow.hpp"
 #include "images/qcow2.hpp"
+#include "images/qed.hpp"
 #include "images/raw.hpp"
 #include "images/recipe_rules.hpp"
+#include "images/vdi.hpp"
 #include "images/vmdk.hpp"
 #include "images/vpc.hpp"
 
@@ -41,8 +45,9 @@ void require_sound(const Case& c, std::vector<ImageRecipe>::const_iterator image
 }  // namespace
 
 const std::vector<Format>& formats() {
-    static const std::vector<Format> table{raw_format(), qcow2_format(), vmdk_format(),
-                                           vpc_format()};
+    static const std::vector<Format> table{raw_format(),  qcow2_format(),    vmdk_format(),
+                                           vpc_format(),  vdi_format(),      qed_format(),
+                                           qcow_format(), parallels_format()};
     return table;
 }
 
