@@ -12,6 +12,7 @@
 #include "images/raw.hpp"
 #include "images/recipe_rules.hpp"
 #include "images/vdi.hpp"
+#include "images/vhdx.hpp"
 #include "images/vmdk.hpp"
 #include "images/vpc.hpp"
 
@@ -45,9 +46,9 @@ void require_sound(const Case& c, std::vector<ImageRecipe>::const_iterator image
 }  // namespace
 
 const std::vector<Format>& formats() {
-    static const std::vector<Format> table{raw_format(),  qcow2_format(),    vmdk_format(),
-                                           vpc_format(),  vdi_format(),      qed_format(),
-                                           qcow_format(), parallels_format()};
+    static const std::vector<Format> table{raw_format(), qcow2_format(), vmdk_format(),
+                                           vpc_format(), vdi_format(),   vhdx_format(),
+                                           qed_format(), qcow_format(),  parallels_format()};
     return table;
 }
 
