@@ -32,8 +32,10 @@ std::uint32_t MappedReader::entry_le32(std::uint64_t offset) const {
 
 MappedRun MappedReader::checked(std::uint64_t offset) const {
     const MappedRun run = map(offset);
-    if (run.kind == MappedRun::Kind::data && run.host >= file_size_) {
-        fail(fmt::format("guest offset {} lies at {}, past the end of the file", offset, run.host));
+    if (run.kind == MappedRun::Kind::data &&
+        (run.host >= file_size_ || file_size_ - run.host < std::min(run.length, size_ - offset))) {
+        fail(fmt::format("guest offset {} lies at {}, and the file ends at {}", offset, run.host,
+                         file_size_));
     }
     return run;
 }

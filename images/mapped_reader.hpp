@@ -20,8 +20,7 @@ struct MappedRun {
 };
 
 // Unallocated bytes are those of `backing`, and zeros where there is none or it has ended. A run of
-// data that begins at or past the end of the file is an error; one that only reaches past it is
-// filled up with zeros.
+// data that reaches past the end of the file is an error: tools do not agree on what to make of it.
 class MappedReader : public ContentSource {
 public:
     MappedReader(const MappedReader&) = delete;

@@ -124,6 +124,25 @@ TEST(Formats, RecipesThatCannotBeBuiltAreRefusedInOneSentence) {
     refused_option("vhdx", "block_size", plain_size(3 << 20), "power of two");
     refused_option("vhdx", "subformat", WordValue{"Fixed"}, "dynamic or fixed");
     refused_option("vhdx", "block_state_zero", WordValue{"yes"}, "on or off");
+    refused_option("vmdk", "subformat", WordValue{"sparse"}, "monolithicSparse");
+    refused_option("vmdk", "adapter_type", WordValue{"scsi"}, "legacyESX");
+    refused_option("vmdk", "hwversion", WordValue{"04"}, "1 to 99");
+    refused_option("vmdk", "hwversion", WordValue{"4\n"}, "1 to 99");
+    refused_option("vmdk", "zeroed_grain", WordValue{"yes"}, "on or off");
+    refused(recipe_of("a", "vmdk", 1 << 20, {},
+                      {{"subformat", WordValue{"twoGbMaxExtentFlat"}},
+                       {"zeroed_grain", WordValue{"on"}}}),
+            "no grains");
+    refused(recipe_of("a", "vmdk", 0, {}, {{"subformat", WordValue{"monolithicFlat"}}}), "empty");
+    refused(recipe_of("a", "vmdk", std::uint64_t{1} << 35, {},
+                      {{"subformat", WordValue{"monolithicFlat"}}}),
+            "above the limit");
+    refused(recipe_of("a", "vpc", std::uint64_t{1} << 35, {}, {{"subformat", WordValue{"fixed"}}}),
+            "above the limit");
+    ImageRecipe split =
+        recipe_of("a", "vmdk", 1 << 20, {}, {{"subformat", WordValue{"streamOptimized"}}});
+    split.backing = "b";
+    refused(split, "backing file");
     refused(recipe_of("a", "vhdx", 0), "empty");
     refused(recipe_of("a", "qcow", 0), "empty");
     refused(recipe_of("a", "vdi", std::uint64_t{1} << 41), "above the limit");
@@ -147,6 +166,23 @@ TEST(Formats, RecipesThatCannotBeBuiltAreRefusedInOneSentence) {
     ImageRecipe overlay = recipe_of("a", "vpc", 512);
     overlay.backing = "b";
     refused(overlay, "backing file");
+}
+
+TEST(Formats, FilesOfAnImageAreNamedTheMainOneFirst) {
+    const auto files = [](const char* subformat, std::uint64_t size) {
+        std::string names;
+        for (const std::string& name :
+             files_of(recipe_of("a", "vmdk", size, {}, {{"subformat", WordValue{subformat}}}))) {
+            names += name + " ";
+        }
+        return names;
+    };
+    EXPECT_EQ(files("monolithicSparse", 512), "a.vmdk ");
+    EXPECT_EQ(files("streamOptimized", 512), "a.vmdk ");
+    EXPECT_EQ(files("monolithicFlat", 512), "a.vmdk a-flat.vmdk ");
+    EXPECT_EQ(files("twoGbMaxExtentSparse", std::uint64_t{1} << 31), "a.vmdk a-s001.vmdk ");
+    EXPECT_EQ(files("twoGbMaxExtentFlat", (std::uint64_t{1} << 31) + 1),
+              "a.vmdk a-f001.vmdk a-f002.vmdk ");
 }
 
 TEST(Formats, CasesThatCannotBeBuiltAreRefused) {
