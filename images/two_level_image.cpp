@@ -12,6 +12,9 @@
 namespace difffuzz {
 namespace {
 
+// All tables may be one, so that a small file has many clusters to look at.
+constexpr std::uint64_t max_read_clusters = std::uint64_t{1} << 26;
+
 // Calls f(cluster, use) for all clusters, ascending.
 template <typename F>
 void for_each_cluster(const IntervalMap<BlockUse>& blocks, F&& f) {
@@ -75,7 +78,8 @@ TwoLevelReader::TwoLevelReader(File file, std::uint64_t size, const TwoLevelMapp
       mapping_(mapping),
       has_zero_clusters_(has_zero_clusters) {
     if (mapping.l1_offset % 8 != 0 || mapping.l1_offset >= file_size() ||
-        divide_up(size, mapping.l2_covers()) > mapping.l1_entries) {
+        divide_up(size, mapping.l2_covers()) > mapping.l1_entries ||
+        size / mapping.cluster_bytes > max_read_clusters) {
         fail(fmt::format("an L1 table of {} entries at {} for {} bytes", mapping.l1_entries,
                          mapping.l1_offset, size));
     }

@@ -21,6 +21,8 @@ constexpr std::uint32_t flag_zeroed_grains = 4;
 constexpr std::uint32_t zeroed_grain = 1;  // entry of a grain table
 // 2 TiB, the most that a recipe asks for.
 constexpr std::uint64_t max_sectors = std::uint64_t{1} << 32;
+// As many as that has in its usual size; smaller ones would take long to look at.
+constexpr std::uint64_t max_grains = std::uint64_t{1} << 25;
 
 // Grain directory: offsets of grain tables; grain table: offsets of grains. 32 bits each, sectors.
 struct Layout {
@@ -94,7 +96,7 @@ std::unique_ptr<ContentSource> open_image(const std::string& directory, const st
     const std::uint64_t capacity = large(at_capacity);
     const std::uint64_t grain = large(at_grain_size);
     require(capacity > 0 && capacity <= max_sectors);
-    require(std::has_single_bit(grain) && grain <= 2048);
+    require(std::has_single_bit(grain) && grain <= 2048 && capacity / grain <= max_grains);
     require(small(at_table_entries) == 512);
     const std::uint64_t file_sectors = file.size() / sector_bytes;
     require(large(at_directory_offset) > 0 && large(at_directory_offset) < file_sectors &&

@@ -167,6 +167,21 @@ TEST(BlockFormatReferences, NameTheBackingFile) {
     }
 }
 
+TEST(BlockFormatReaders, LeaveImagesOfTooManyClusters) {
+    for (const std::uint64_t size : {std::uint64_t{1} << 42, std::uint64_t{1} << 43}) {
+        const ScratchDirectory directory;
+        Case c;
+        c.images = {recipe_of("a", "qed", size)};
+        test::build_in_process(c, directory);
+        const auto open = [&] { return find_format("qed")->open(directory.string(), "a.qed"); };
+        if (size == std::uint64_t{1} << 42) {
+            EXPECT_EQ(open()->size(), size);
+        } else {
+            EXPECT_THROW(open(), ImageError);
+        }
+    }
+}
+
 TEST(BlockFormatReferences, AFixedVpcImageCannotBackWhatFindsFormatsOutByLooking) {
     Case c;
     c.images = {recipe_of("base", "vpc", 1 << 20, {}, {{"subformat", WordValue{"fixed"}}}),

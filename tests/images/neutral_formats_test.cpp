@@ -265,6 +265,24 @@ void put_be(std::string& file, std::size_t at, std::uint64_t value, std::size_t 
     }
 }
 
+TEST(NeutralFormats, AVmdkImageOfTooManyGrainsIsNotRead) {
+    const ScratchDirectory directory;
+    RealTools tools(directory.path());
+    Case c;
+    c.images = {recipe_of("a", "vmdk", 1 << 20)};
+    build_images(c, directory.string(), tools);
+    const auto open = [&](char capacity, char grain) {
+        std::string file = test::read_file(directory.path() / "a.vmdk");
+        file[12 + 3] = capacity;  // times 2^24 sectors
+        file[20] = grain;
+        std::ofstream(directory.path() / "b.vmdk", std::ios::binary | std::ios::trunc) << file;
+        return find_format("vmdk")->open(directory.string(), "b.vmdk");
+    };
+    EXPECT_EQ(open(0, '\x01')->size(), 1U << 20);
+    EXPECT_EQ(open(1, '\x01')->size(), (std::uint64_t{1} << 33) + (1U << 20));
+    EXPECT_THROW(open(2, '\x01'), ImageError);
+}
+
 TEST(NeutralFormats, ParentsOfADifferencingVpcAreFound) {
     const ScratchDirectory directory;
     RealTools tools(directory.path());
