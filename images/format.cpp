@@ -5,9 +5,14 @@
 #include <algorithm>
 
 #include "images/image_error.hpp"
+#include "images/parallels.hpp"
+#include "images/qcow.hpp"
 #include "images/qcow2.hpp"
+#include "images/qed.hpp"
 #include "images/raw.hpp"
 #include "images/recipe_rules.hpp"
+#include "images/vdi.hpp"
+#include "images/vhdx.hpp"
 #include "images/vmdk.hpp"
 #include "images/vpc.hpp"
 
@@ -42,7 +47,8 @@ void require_sound(const Case& c, std::vector<ImageRecipe>::const_iterator image
 
 const std::vector<Format>& formats() {
     static const std::vector<Format> table{raw_format(), qcow2_format(), vmdk_format(),
-                                           vpc_format()};
+                                           vpc_format(), vdi_format(),   vhdx_format(),
+                                           qed_format(), qcow_format(),  parallels_format()};
     return table;
 }
 

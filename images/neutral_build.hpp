@@ -15,4 +15,10 @@ namespace difffuzz {
 void build_by_convert(const Case& c, const ImageRecipe& recipe, std::uint64_t raw_bytes,
                       std::string_view options, const std::string& directory, NeutralTools& tools);
 
+// As build_by_convert(), for a recipe with a backing image: what no write touches stays
+// unallocated. The model goes through a temporary qcow2 image on the same backing file, since a raw
+// one would have bytes everywhere.
+void build_overlay_by_convert(const Case& c, const ImageRecipe& recipe, std::string_view options,
+                              const std::string& directory, NeutralTools& tools);
+
 }  // namespace difffuzz

@@ -12,22 +12,16 @@
 #include "images/neutral_build.hpp"
 #include "images/recipe_hash.hpp"
 #include "images/recipe_rules.hpp"
+#include "images/utf16.hpp"
 #include "images/virtual_content.hpp"
+#include "images/vpc_layout.hpp"
+#include "images/vpc_reader.hpp"
 
 namespace difffuzz {
 namespace {
 
-// "Virtual Hard Disk Image Format Specification 1.0"; big-endian.
-constexpr std::size_t footer_bytes = 512;
-constexpr std::string_view footer_cookie = "conectix";
-constexpr std::size_t at_header_offset = 16;
-constexpr std::size_t at_time_stamp = 24;
-constexpr std::size_t at_disk_type = 60;
-constexpr std::size_t at_checksum = 64;
-constexpr std::size_t at_uuid = 68;
-constexpr std::uint32_t type_differencing = 4;
-constexpr std::size_t header_bytes = 1024;
-constexpr std::string_view header_cookie = "cxsparse";
+using namespace vpc;
+
 constexpr std::size_t at_parent_name = 64;  // UTF-16
 constexpr std::size_t parent_name_bytes = 512;
 constexpr std::size_t at_locators = 576;
@@ -35,6 +29,8 @@ constexpr std::size_t locators = 8;
 constexpr std::size_t locator_bytes = 24;
 constexpr std::uint32_t max_locator_bytes = 65536;
 constexpr std::uint64_t block_bytes = std::uint64_t{2} << 20;
+constexpr std::uint64_t max_dynamic_bytes = std::uint64_t{2040} << 30;
+constexpr std::uint64_t max_fixed_bytes = std::uint64_t{16} << 30;
 
 constexpr std::array<OptionRule, 2> option_rules{{
     {"subformat",
@@ -55,25 +51,11 @@ std::uint64_t actual_size(const ImageRecipe& recipe) {
 
 std::string validate(const ImageRecipe& recipe) {
     RecipeRules rules;
-    rules.max_bytes = std::uint64_t{2040} << 30;
+    rules.max_bytes = is_fixed(recipe) ? max_fixed_bytes : max_dynamic_bytes;
     return broken_recipe_rule(recipe, rules, option_rules);
 }
 
-using Footer = std::array<std::byte, footer_bytes>;
-
-Footer read_footer(const File& file, std::uint64_t offset) {
-    Footer footer{};
-    file.read_at(offset, footer);
-    return footer;
-}
-
-bool has_cookie(std::span<const std::byte> bytes, std::string_view cookie) {
-    return bytes.size() >= cookie.size() &&
-           std::ranges::equal(bytes.first(cookie.size()), std::as_bytes(std::span(cookie)));
-}
-
-// Time stamp and UUID come from the recipe; the checksum is the complement of the sum of all other
-// bytes.
+// Time stamp and UUID come from the recipe.
 void write_canonical_footer(const File& file, std::uint64_t offset, const RecipeHash& hash) {
     Footer footer = read_footer(file, offset);
     if (!has_cookie(footer, footer_cookie)) {
@@ -86,12 +68,7 @@ void write_canonical_footer(const File& file, std::uint64_t offset, const Recipe
     // RFC 4122: version 4, variant 1.
     footer[at_uuid + 6] = (footer[at_uuid + 6] & std::byte{0x0f}) | std::byte{0x40};
     footer[at_uuid + 8] = (footer[at_uuid + 8] & std::byte{0x3f}) | std::byte{0x80};
-    store_be(footer.data() + at_checksum, std::uint32_t{0});
-    std::uint32_t sum = 0;
-    for (const std::byte byte : footer) {
-        sum += std::to_integer<std::uint32_t>(byte);
-    }
-    store_be(footer.data() + at_checksum, ~sum);
+    store_be(footer.data() + at_checksum, footer_checksum(footer));
     file.write_at(offset, footer);
 }
 
@@ -113,35 +90,6 @@ void build(const Case& c, const ImageRecipe& recipe, const std::string& director
         write_canonical_footer(file, 0, hash);
     }
     write_canonical_footer(file, size - footer_bytes, hash);
-}
-
-void append_utf8(std::uint32_t code, std::string& text) {
-    const auto put = [&](std::uint32_t byte) { text.push_back(static_cast<char>(byte)); };
-    if (code < 0x80) {
-        put(code);
-    } else if (code < 0x800) {
-        put(0xc0U | code >> 6U);
-        put(0x80U | (code & 0x3fU));
-    } else {
-        // A surrogate stays on its own: the name is only held against what is plain ASCII.
-        put(0xe0U | code >> 12U);
-        put(0x80U | (code >> 6U & 0x3fU));
-        put(0x80U | (code & 0x3fU));
-    }
-}
-
-// Up to the first zero.
-std::string from_utf16(std::span<const std::byte> bytes, bool big_endian) {
-    std::string text;
-    for (std::size_t i = 0; i + 1 < bytes.size(); i += 2) {
-        const auto unit = big_endian ? load_be<std::uint16_t>(bytes.data() + i)
-                                     : load_le<std::uint16_t>(bytes.data() + i);
-        if (unit == 0) {
-            break;
-        }
-        append_utf8(unit, text);
-    }
-    return text;
 }
 
 // What the locator points to; the Windows ones are UTF-16, the others are taken as they are.
@@ -222,7 +170,7 @@ Format vpc_format() {
     format.actual_size = actual_size;
     format.validate = validate;
     format.build = build;
-    format.open = nullptr;  // converted to raw instead
+    format.open = open_vpc_image;
     format.references = references;
     format.cluster_bytes = cluster_bytes;
     return format;

@@ -1,4 +1,4 @@
-// vpc (VHD) images: built by qemu-img, canonicalised here.
+// vpc (VHD) images: built by qemu-img, canonicalised here; fixed ones are small.
 #pragma once
 
 #include <cstdint>

@@ -4,11 +4,14 @@
 #include "ops/compare.hpp"
 #include "ops/convert.hpp"
 #include "ops/create.hpp"
+#include "ops/dd.hpp"
 #include "ops/info.hpp"
 #include "ops/map.hpp"
 #include "ops/measure.hpp"
 #include "ops/operation.hpp"
+#include "ops/rebase.hpp"
 #include "ops/resize.hpp"
+#include "ops/snapshot.hpp"
 
 namespace difffuzz {
 
@@ -19,6 +22,9 @@ const std::vector<const Operation*>& operations() {
         &compare_operation(), &create_operation(),
         &map_operation(),     &measure_operation(),
         &bench_operation(),   &resize_operation(),
+        &dd_operation(),
+        &snapshot_operation(),
+        &rebase_operation(),
     };
     return table;
 }

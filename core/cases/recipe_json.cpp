@@ -401,21 +401,36 @@ Intent intent_from(const json& value, const std::string& pointer) {
     return intent;
 }
 
+// "-f", "--output", or the name of an operand such as "bs", which is written "bs=VALUE".
+void require_option(const std::string& option, bool has_value, const std::string& pointer) {
+    const bool dashed = option.starts_with('-');
+    const bool spelled = std::all_of(option.begin(), option.end(), [&](char byte) {
+        return (byte >= 'a' && byte <= 'z') ||
+               (dashed && (is_name_byte(byte) || (byte >= 'A' && byte <= 'Z') || byte == '-'));
+    });
+    if (option.size() < 2 || !spelled) {
+        throw RecipeError(pointer,
+                          "must be an option such as -f or --output, or an operand "
+                          "such as bs");
+    }
+    if (!dashed) {
+        require_harmless(option, pointer);
+        if (!has_value) {
+            throw RecipeError(pointer, "is an operand, which needs a value");
+        }
+    }
+}
+
 Argument argument_from(const json& value, const std::string& pointer) {
     ObjectFields fields(value, pointer);
     Argument argument;
-    if (fields.optional("option") != nullptr) {
-        argument.option = fields.text("option", name_bytes);
-        if (argument.option.size() < 2 || argument.option[0] != '-' ||
-            !std::all_of(argument.option.begin(), argument.option.end(), [](char byte) {
-                return is_name_byte(byte) || (byte >= 'A' && byte <= 'Z') || byte == '-';
-            })) {
-            throw RecipeError(fields.at("option"), "must be an option such as -f or --output");
-        }
-    }
     if (const json* inner = fields.optional("value")) {
         argument.value = value_from(*inner, fields.at("value"));
-    } else if (argument.option.empty()) {
+    }
+    if (fields.optional("option") != nullptr) {
+        argument.option = fields.text("option", name_bytes);
+        require_option(argument.option, argument.value.has_value(), fields.at("option"));
+    } else if (!argument.value) {
         throw RecipeError(pointer, "needs an option, a value, or both");
     }
     fields.finish();

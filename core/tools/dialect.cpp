@@ -55,6 +55,11 @@ std::vector<std::string> render_io(const Case& c, const Step& step) {
     return words;
 }
 
+// An operand: a name and its value in one word, as dd has them ("bs=64k"). Options have dashes.
+bool is_operand(const Argument& argument) {
+    return !argument.option.empty() && argument.option.front() != '-';
+}
+
 }  // namespace
 
 std::string_view program_of(const Step& step) {
@@ -67,11 +72,13 @@ std::vector<std::string> render_step(const Case& c, const Step& step) {
     }
     std::vector<std::string> words{step.command};
     for (const Argument& argument : step.arguments) {
-        if (!argument.option.empty()) {
+        const bool operand = is_operand(argument);
+        if (!operand && !argument.option.empty()) {
             words.push_back(argument.option);
         }
         if (argument.value) {
-            words.push_back(std::visit(Spell{c}, *argument.value));
+            words.push_back((operand ? argument.option + '=' : std::string{}) +
+                            std::visit(Spell{c}, *argument.value));
         }
     }
     return words;

@@ -16,11 +16,12 @@ using test::ScratchDirectory;
 
 TEST(Formats, SizesAreThoseOfQemuImg) {
     const ScratchDirectory directory;
-    for (const char* format : {"raw", "qcow2", "vmdk"}) {
+    for (const std::string format :
+         {"raw", "qcow2", "vmdk", "vdi", "vhdx", "qed", "qcow", "parallels"}) {
         for (const std::uint64_t size :
              {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{511}, std::uint64_t{512},
               std::uint64_t{513}, std::uint64_t{1'000'001}, (std::uint64_t{5} << 30) + 7}) {
-            if (format == std::string("vmdk") && size == 0) {
+            if (size == 0 && (format == "vmdk" || format == "vhdx" || format == "qcow")) {
                 continue;
             }
             const ImageRecipe recipe = recipe_of("a", format, size);
@@ -87,8 +88,8 @@ TEST(Formats, RecipesThatCannotBeBuiltAreRefusedInOneSentence) {
     refused(with_option("cluster_size", plain_size(256)), "power of two");
     refused(with_option("cluster_size", plain_size(4 << 20)), "power of two");
     refused(with_option("cluster_size", LiteralValue{"64k"}), "power of two");
-    refused(with_option("compat", WordValue{"0.10"}), "1.1");
-    refused(with_option("refcount_bits", NumberValue{8}), "16");
+    refused(with_option("compat", WordValue{"0.11"}), "must be");
+    refused(with_option("refcount_bits", NumberValue{7}), "must be");
     refused(with_option("lazy_refcounts", WordValue{"yes"}), "on or off");
     refused(with_option("compression_type", WordValue{"lzma"}), "zlib or zstd");
     refused(with_option("encryption", WordValue{"on"}), "no option");
@@ -110,9 +111,78 @@ TEST(Formats, RecipesThatCannotBeBuiltAreRefusedInOneSentence) {
                       {{"cluster_size", plain_size(2 << 20)}}),
             "touch clusters of more");
     refused(recipe_of("a", "vpc", std::uint64_t{1} << 42), "above the limit");
-    ImageRecipe overlay = recipe_of("a", "vmdk", 512);
+    const auto refused_option = [&](const char* format, const char* name, Scalar value,
+                                    const std::string& why) {
+        refused(recipe_of("a", format, 1 << 20, {}, {{name, std::move(value)}}), why);
+    };
+    refused_option("vdi", "static", WordValue{"yes"}, "on or off");
+    refused_option("qed", "cluster_size", plain_size(2048), "power of two");
+    refused_option("qed", "cluster_size", plain_size(65537), "power of two");
+    refused_option("qed", "table_size", NumberValue{1}, "2, 4, 8 or 16");
+    refused_option("qcow", "cluster_size", plain_size(4096), "no option");
+    refused_option("parallels", "cluster_size", plain_size(512), "power of two");
+    refused_option("vhdx", "block_size", plain_size(3 << 20), "power of two");
+    refused_option("vhdx", "subformat", WordValue{"Fixed"}, "dynamic or fixed");
+    refused_option("vhdx", "block_state_zero", WordValue{"yes"}, "on or off");
+    refused_option("vmdk", "subformat", WordValue{"sparse"}, "monolithicSparse");
+    refused_option("vmdk", "adapter_type", WordValue{"scsi"}, "legacyESX");
+    refused_option("vmdk", "hwversion", WordValue{"04"}, "1 to 99");
+    refused_option("vmdk", "hwversion", WordValue{"4\n"}, "1 to 99");
+    refused_option("vmdk", "zeroed_grain", WordValue{"yes"}, "on or off");
+    refused(recipe_of("a", "vmdk", 1 << 20, {},
+                      {{"subformat", WordValue{"twoGbMaxExtentFlat"}},
+                       {"zeroed_grain", WordValue{"on"}}}),
+            "no grains");
+    refused(recipe_of("a", "vmdk", 0, {}, {{"subformat", WordValue{"monolithicFlat"}}}), "empty");
+    refused(recipe_of("a", "vmdk", std::uint64_t{1} << 35, {},
+                      {{"subformat", WordValue{"monolithicFlat"}}}),
+            "above the limit");
+    refused(recipe_of("a", "vpc", std::uint64_t{1} << 35, {}, {{"subformat", WordValue{"fixed"}}}),
+            "above the limit");
+    ImageRecipe split =
+        recipe_of("a", "vmdk", 1 << 20, {}, {{"subformat", WordValue{"streamOptimized"}}});
+    split.backing = "b";
+    refused(split, "backing file");
+    refused(recipe_of("a", "vhdx", 0), "empty");
+    refused(recipe_of("a", "qcow", 0), "empty");
+    refused(recipe_of("a", "vdi", std::uint64_t{1} << 41), "above the limit");
+    refused(recipe_of("a", "vdi", std::uint64_t{1} << 31, {}, {{"static", WordValue{"on"}}}),
+            "above the limit");
+    refused(recipe_of("a", "vhdx", 1 << 30, {}, {{"subformat", WordValue{"fixed"}}}),
+            "above the limit");
+    refused(recipe_of("a", "qed", std::uint64_t{1} << 40, {},
+                      {{"cluster_size", plain_size(4096)}, {"table_size", NumberValue{2}}}),
+            "above the limit");
+    refused(recipe_of("a", "parallels", std::uint64_t{1} << 33, {},
+                      {{"cluster_size", plain_size(4096)}}),
+            "above the limit");
+    refused(recipe_of("a", "parallels", std::uint64_t{1} << 30, scattered,
+                      {{"cluster_size", plain_size(16 << 20)}}),
+            "touch blocks of more");
+    refused(recipe_of("a", "qed", std::uint64_t{1} << 34,
+                      {{WriteKind::zero, 0, std::uint64_t{1} << 33, {}}},
+                      {{"cluster_size", plain_size(4096)}}),
+            "zero writes touch");
+    ImageRecipe overlay = recipe_of("a", "vpc", 512);
     overlay.backing = "b";
     refused(overlay, "backing file");
+}
+
+TEST(Formats, FilesOfAnImageAreNamedTheMainOneFirst) {
+    const auto files = [](const char* subformat, std::uint64_t size) {
+        std::string names;
+        for (const std::string& name :
+             files_of(recipe_of("a", "vmdk", size, {}, {{"subformat", WordValue{subformat}}}))) {
+            names += name + " ";
+        }
+        return names;
+    };
+    EXPECT_EQ(files("monolithicSparse", 512), "a.vmdk ");
+    EXPECT_EQ(files("streamOptimized", 512), "a.vmdk ");
+    EXPECT_EQ(files("monolithicFlat", 512), "a.vmdk a-flat.vmdk ");
+    EXPECT_EQ(files("twoGbMaxExtentSparse", std::uint64_t{1} << 31), "a.vmdk a-s001.vmdk ");
+    EXPECT_EQ(files("twoGbMaxExtentFlat", (std::uint64_t{1} << 31) + 1),
+              "a.vmdk a-f001.vmdk a-f002.vmdk ");
 }
 
 TEST(Formats, CasesThatCannotBeBuiltAreRefused) {
