@@ -289,9 +289,6 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     options.directory = std::filesystem::absolute(asked.directory).lexically_normal();
     const Evidence evidence = open_evidence(options.directory, options.resume);
     const IdentifiedTools tools = identify_tools(options, evidence.staging.get());
-    if (hooks.note) {
-        hooks.note("seed " + std::to_string(options.seed) + ", evidence in " + options.directory);
-    }
 
     Plan plan = default_plan();
     if (!options.operations.empty()) {
@@ -316,6 +313,9 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     result.containment = tools.containment;
     result.seed = options.seed;
 
+    if (hooks.note) {
+        hooks.note("seed " + std::to_string(options.seed) + ", evidence in " + options.directory);
+    }
     WorkerSetup setup = worker_setup(options, plan);
     setup.subject_profile = to_json(tools.subject).dump();
     setup.reference_profile = to_json(tools.reference).dump();

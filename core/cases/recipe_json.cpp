@@ -203,6 +203,10 @@ Scalar scalar_from(const json& value, const std::string& pointer) {
     if (fields.optional("size") != nullptr) {
         SizeValue size{fields.number("size", 0, UINT64_MAX), fields.text("as", name_bytes)};
         require_harmless(size.as, fields.at("as"));
+        if (spelled_bytes(size.as) != size.bytes) {
+            throw RecipeError(fields.at("as"),
+                              "does not spell the size " + std::to_string(size.bytes));
+        }
         result = std::move(size);
     } else if (fields.optional("literal") != nullptr) {
         LiteralValue literal{fields.text("literal", limits.text_bytes)};

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -69,5 +71,11 @@ Value to_value(Scalar scalar);
 // A size spelled in decimal bytes, and with the largest binary suffix (k, M, G, T) that divides it.
 SizeValue plain_size(std::uint64_t bytes);
 SizeValue suffixed_size(std::uint64_t bytes);
+
+// The bytes that a spelling means: an optional sign, which says how the size is meant and not what
+// it is, then a decimal number with an optional fraction ("1.5") or a hexadecimal one ("0x1F"),
+// then an optional suffix of b, k, M, G, T, P, E in either case (binary; in hexadecimal b and E are
+// digits). Exact: nothing for a fraction of a byte, beyond 64 bits, or any other text.
+std::optional<std::uint64_t> spelled_bytes(std::string_view as);
 
 }  // namespace difffuzz

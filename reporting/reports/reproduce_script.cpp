@@ -16,8 +16,18 @@
 namespace difffuzz {
 namespace {
 
+constexpr std::string_view warning = R"(#
+# Both tools run as you, with all your rights and uncontained: do not run this as root, nor with a
+# tool that you do not trust with your files. 'difffuzz repro' contains them.
+#
+# SUBJECT and REFERENCE name the tools; a command may take TIMEOUT seconds (60).
+# Exit status: 0 the difference is there, 1 it is not, 2 cannot run or cannot tell.
+)";
+
 constexpr std::string_view head = R"(set -u
 export LC_ALL=C TZ=UTC
+ulimit -c 0
+limit=${TIMEOUT:-60}
 subject=$(command -v "${SUBJECT:-}") || { echo "set SUBJECT to the tool under test" >&2; exit 2; }
 reference=$(command -v "${REFERENCE:-qemu-img}") || { echo "set REFERENCE to a qemu-img" >&2; exit 2; }
 subject=$(realpath "$subject") reference=$(realpath "$reference")
@@ -38,13 +48,24 @@ put() {  # FILE OFFSET: writes what stands on standard input, gzip in base64, at
     base64 -d | gzip -d | dd of="$1" bs=64K seek="$2" oflag=seek_bytes conv=notrunc status=none || exit 2
 }
 run() {  # SIDE STEP NAME PROGRAM WORDS...: one command in the side's directory
-    local side=$1 step=$2 name=$3 program=$4 status
+    local side=$1 step=$2 name=$3 program=$4 status signal ended
     shift 4
-    (cd "$work/$side" && exec -a "$name" "$program" "$@") \
+    (cd "$work/$side" &&
+        exec timeout --foreground -k 5 "$limit" bash -c 'exec -a "$0" "$@"' "$name" "$program" "$@" ) \
         >"$work/$side.$step.out" 2>"$work/$side.$step.err" </dev/null
     status=$?
     echo "$status" >"$work/$side.$step.status"
-    echo "$side: $name $* -> exit status $status"
+    ended="exit status $status"
+    if [ "$status" -gt 128 ] && signal=$(kill -l "$status" 2>/dev/null); then
+        ended="killed by SIG$signal"
+    fi
+    printf '%s: %s' "$side" "$name"
+    [ $# = 0 ] || printf ' %q' "$@"
+    echo " -> $ended"
+    case $status in
+    124 | 137) echo "this command did not end within TIMEOUT=$limit seconds, or was killed" >&2; exit 2 ;;
+    125) echo "TIMEOUT must be a number of seconds" >&2; exit 2 ;;
+    esac
 }
 stable() {  # FILE: without what differs from run to run
     sed -E -e '/"actual-size"|disk size:|"cid":|^ *cid:/d' -e 's/completed in .* seconds/completed/' "$1"
@@ -52,6 +73,14 @@ stable() {  # FILE: without what differs from run to run
 differ() {  # WHAT FILE FILE: shows a difference of two texts
     diff -a -u --label "subject $1" --label "reference $1" "$2" "$3" >"$work/diff" && return 1
     cat -v "$work/diff" | head -n 40
+}
+listing() {  # SIDE IMAGE...: types and names of the side's files, and the sizes of those that are no image
+    local side=$1 images=()
+    shift
+    for image; do images+=(! -path "./$image"); done
+    (cd "$work/$side" || exit
+        find . -mindepth 1 -printf '%y %P\n' | sort
+        find . -mindepth 1 -type f "${images[@]}" -printf '%s bytes: %P\n' | sort) >"$work/$side.files"
 }
 flat() {  # SIDE FORMAT FILE [-l SNAPSHOT]: the guest's view, by the reference
     "$reference" convert "${@:4}" -f "$2" -O raw "$work/$1/$3" "$work/$1.flat" 2>"$work/$1.flat.err"
@@ -118,6 +147,20 @@ std::string words_of(const Case& c, const Step& step) {
     return line;
 }
 
+// All files that are images of the case, as words.
+std::string image_names(const Case& c) {
+    std::string words;
+    for (const ImageRecipe& image : c.images) {
+        for (const std::string& name : files_of(image)) {
+            words += " " + shell_quote(name);
+        }
+    }
+    for (const OutputImage& output : c.outputs) {
+        words += " " + shell_quote(file_name(output.id, output.format));
+    }
+    return words;
+}
+
 // What the reference says about the images that the step changed, on both sides.
 std::string info_comparison(const Case& c, std::size_t step) {
     std::string lines;
@@ -168,8 +211,7 @@ std::string comparison(const Case& c, const CaseResult& result) {
             break;
         case LayerId::files:
             for (const char* side : {"subject", "reference"}) {
-                lines += std::string("(cd \"$work/") + side +
-                         "\" && find . -mindepth 1 | sort) >\"$work/" + side + ".files\"\n";
+                lines += std::string("listing ") + side + image_names(c) + "\n";
             }
             lines += "differ files \"$work/subject.files\" \"$work/reference.files\" && found=0\n";
             break;
@@ -237,9 +279,8 @@ std::string comparison(const Case& c, const CaseResult& result) {
 std::string reproduce_script(const Case& c, const CaseResult& result,
                              const std::string& built_images) {
     std::string script = "#!/usr/bin/env bash\n# " + record_type(result.difference->symptom) +
-                         ": runs one case on two tools and shows what differs.\n"
-                         "# SUBJECT and REFERENCE name the tools. Exit status: 0 the difference is "
-                         "there, 1 it is not, 2 cannot run.\n";
+                         ": runs one case on two tools and shows what differs.\n";
+    script += warning;
     script += head;
     if (std::ranges::any_of(c.steps,
                             [](const Step& step) { return program_of(step) == "qemu-io"; })) {

@@ -120,5 +120,80 @@ TEST(CommandLine, EveryHelpEndsWithAnExample) {
     }
 }
 
+TEST(CommandLine, NumbersAreReadStrictly) {
+    const ScratchDirectory scratch;
+    const std::pair<const char*, std::vector<const char*>> flags[] = {
+        {"--seed", {"-1", "010", "+1", " 1", "1 ", "0x1", "1e3", "", "18446744073709551616"}},
+        {"--iterations", {"0", "-5", "1.5", "many"}},
+        {"--timeout", {"nan", "inf", "-1", "0", "", "1e1", "0.05", "1.", ".5", "3601", "1.0001"}},
+        {"--duration", {"0", "-1", ""}},
+        {"--jobs", {"0", "257", "01"}},
+        {"--damaged", {"101", "-0"}},
+        {"--memory-limit", {"15", "0x20"}},
+        {"--shard", {"-1/4", "1/ 4", "0/2", "3/2", "01/2", "1"}},
+        {"--out", {""}},
+        {"--ops", {""}},
+        {"--subject", {""}},
+        {"--expose", {""}},
+    };
+    for (const auto& [flag, values] : flags) {
+        for (const char* value : values) {
+            // A run that is refused for nothing else.
+            std::vector<std::string> words{flag, value};
+            if (std::string(flag) != "--subject") {
+                words.insert(words.end(), {"--subject", "/usr/bin/qemu-img"});
+            }
+            expect_refused(difffuzz(scratch, words), 2, flag);
+        }
+    }
+    expect_refused(difffuzz(scratch, {"--out=", "--jobs", "2"}), 2, "--out must not be empty");
+    expect_refused(difffuzz(scratch, {"draw", "--seed", "1", "-n", "0"}), 2, "--number");
+    expect_refused(difffuzz(scratch, {"draw", "--seed", "1", "--pin", "a=1", "--pin", "a=2"}), 2,
+                   "'a' twice");
+    EXPECT_TRUE(std::filesystem::is_empty(scratch.path()));
+    EXPECT_EQ(difffuzz(scratch, {"draw", "--seed", "18446744073709551615"}).code, 0);
+}
+
+TEST(CommandLine, ExposeTakesDirectoriesButNotTheRoot) {
+    const ScratchDirectory scratch;
+    std::ofstream(scratch.path() / "plain") << "x";
+    const auto expose = [&](const std::string& path) {
+        return difffuzz(scratch,
+                        {"--subject", "/usr/bin/qemu-img", "--iterations", "1", "--expose", path});
+    };
+    expect_refused(expose("/no/such"), 2, "--expose: cannot use '/no/such'");
+    expect_refused(expose("plain"), 2, "--expose: 'plain' is not a directory");
+    for (const char* root : {"/", "//", "/usr/.."}) {
+        expect_refused(expose(root), 2, "is the root of the file system");
+    }
+    expect_refused(
+        difffuzz(scratch, {"repro", "plain", "--subject", "/usr/bin/qemu-img", "--expose", "/no"}),
+        2, "'plain'");
+}
+
+TEST(CommandLine, HelpOfACommandAndSuggestionsOfItsOwnFlags) {
+    const ScratchDirectory scratch;
+    const Ended help = difffuzz(scratch, {"help", "draw"});
+    EXPECT_EQ(help.code, 0);
+    EXPECT_EQ(help.out, difffuzz(scratch, {"draw", "--help"}).out);
+    expect_refused(difffuzz(scratch, {"help", "drwa"}), 2, "did you mean 'draw'?");
+    expect_refused(difffuzz(scratch, {"help", "draw", "run"}), 2, "takes one command");
+    // --jobs is near, but no flag of ops.
+    const Ended misspelt = difffuzz(scratch, {"ops", "--jbos"});
+    EXPECT_EQ(misspelt.code, 2);
+    EXPECT_THAT(misspelt.err, testing::Not(HasSubstr("--jobs")));
+}
+
+TEST(CommandLine, AFullStandardOutputIsNoSuccess) {
+    const ScratchDirectory scratch;
+    for (const char* words : {"ops", "--help", "--version", "help run", "draw --seed 1"}) {
+        const Outcome outcome = run_tool(
+            scratch.path(),
+            {"sh", "-c", std::string(DIFFFUZZ_BINARY_DIR) + "/difffuzz " + words + " >/dev/full"});
+        EXPECT_EQ(outcome.ending, Ending{Exited{3}}) << words;
+        EXPECT_THAT(outcome.err.head, HasSubstr("standard output")) << words;
+    }
+}
+
 }  // namespace
 }  // namespace difffuzz::test

@@ -164,5 +164,21 @@ TEST(RecipeJson, Base64IsCanonical) {
     }
 }
 
+TEST(RecipeJson, ASizeIsWhatItsSpellingSays) {
+    const json recipe = to_json(sample());
+    const std::string place = "/steps/0/arguments/2/value/as";
+    EXPECT_EQ(error_of(at(recipe, place, "1024")), "accepted");
+    for (const char* as : {"2k", "1023", "1.0001k", "1 k", "lots", ""}) {
+        EXPECT_THAT(error_of(at(recipe, place, as)),
+                    HasSubstr(place + ": does not spell the size 1024"));
+    }
+}
+
+TEST(RecipeJson, ARecipeOfAnotherVersionIsNamedSo) {
+    EXPECT_THAT(error_of(at(to_json(sample()), "/schema", "difffuzz.recipe/2")),
+                HasSubstr("from another version of difffuzz"));
+    EXPECT_THAT(error_of(at(to_json(sample()), "/schema", "recipe")), HasSubstr("must be"));
+}
+
 }  // namespace
 }  // namespace difffuzz

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
@@ -81,6 +82,10 @@ void misbehave(const std::string& mode) {
         touch_memory(64 * gib);
     } else if (mode == "leftover") {
         write_file("left", 1);
+    } else if (mode == "leftmore") {
+        write_file("left", std::uint64_t{2} << 20);
+    } else if (mode == "leftdir" && ::mkdir("left", 0755) != 0) {
+        ::_exit(1);
     }
 }
 

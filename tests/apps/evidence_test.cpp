@@ -1,0 +1,269 @@
+// Evidence and records as somebody else may leave them: one sentence that names the file.
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "apps/difffuzz_process.hpp"
+
+namespace difffuzz::test {
+namespace {
+
+using testing::AllOf;
+using testing::AnyOf;
+using testing::HasSubstr;
+using testing::Not;
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+void write(const fs::path& path, const std::string& text) { std::ofstream(path) << text; }
+
+json read_json(const fs::path& path) { return json::parse(read_file(path)); }
+
+// Evidence of a campaign with one kind of divergence, made once.
+const ScratchDirectory& made() {
+    static const ScratchDirectory scratch;
+    static const bool once = [] {
+        fs::copy_file(fs::path(DIFFFUZZ_BINARY_DIR) / "bad_tool", scratch.path() / "bad_tool-dead");
+        return difffuzz(scratch,
+                        {"--seed", "5", "--iterations", "2", "--ops", "info", "--subject",
+                         "./bad_tool-dead", "--reference", "/usr/bin/qemu-img", "--out", "out"})
+                   .code == 1;
+    }();
+    EXPECT_TRUE(once);
+    return scratch;
+}
+
+fs::path first_record(const fs::path& evidence) {
+    for (const auto& entry : fs::recursive_directory_iterator(evidence / "records")) {
+        if (entry.path().filename() == "record.json") {
+            return entry.path();
+        }
+    }
+    return {};
+}
+
+// A copy of the evidence to damage.
+class Evidence : public testing::Test {
+protected:
+    Evidence() { fs::copy(made().path(), scratch_.path(), fs::copy_options::recursive); }
+
+    fs::path at(const std::string& name) const { return scratch_.path() / "out" / name; }
+    fs::path record() const { return first_record(scratch_.path() / "out"); }
+
+    Ended resume(const std::vector<std::string>& more = {}) const {
+        std::vector<std::string> words{"--resume",         "--out",           "out",
+                                       "--subject",        "./bad_tool-dead", "--reference",
+                                       "/usr/bin/qemu-img"};
+        words.insert(words.end(), more.begin(), more.end());
+        return difffuzz(scratch_, words);
+    }
+    Ended repro() const {
+        return difffuzz(scratch_, {"repro", record(), "--subject", "./bad_tool-dead", "--reference",
+                                   "/usr/bin/qemu-img"});
+    }
+    // By everything that reads it, with the file named.
+    void expect_sentence(const Ended& ended, const std::string& words) const {
+        EXPECT_THAT(ended.code, AnyOf(2, 3)) << ended.out << ended.err;
+        EXPECT_THAT(ended.err, AllOf(HasSubstr(words), Not(HasSubstr("a fault of difffuzz"))));
+        EXPECT_EQ(lines(ended.err), 1U) << ended.err;
+    }
+
+    ScratchDirectory scratch_;
+};
+
+TEST_F(Evidence, DamagedFilesAreNamed) {
+    const json campaign = read_json(at("campaign.json"));
+    for (const auto& [pointer, value] :
+         {std::pair{"/terms", json(3)}, std::pair{"/terms/seed", json("x")},
+          std::pair{"/schema", json(1)}, std::pair{"/subject", json(nullptr)},
+          std::pair{"/schema", json("difffuzz.campaign/9")}}) {
+        json damaged = campaign;
+        damaged[json::json_pointer(pointer)] = value;
+        write(at("campaign.json"), damaged.dump());
+        expect_sentence(resume(), "campaign.json");
+        expect_sentence(difffuzz(scratch_, {"report", "out"}), pointer);
+    }
+    write(at("campaign.json"), "[1,");
+    expect_sentence(difffuzz(scratch_, {"report", "out"}), "campaign.json");
+    write(at("campaign.json"), campaign.dump());
+
+    const json summary = read_json(at("summary.json"));
+    for (const auto& [pointer, value] :
+         {std::pair{"/books", json("x")}, std::pair{"/buckets/0/kept", json::array()},
+          std::pair{"/subject", json(1)}, std::pair{"/verdict/line", json(1)}}) {
+        json damaged = summary;
+        damaged[json::json_pointer(pointer)] = value;
+        write(at("summary.json"), damaged.dump());
+        expect_sentence(difffuzz(scratch_, {"report", "out"}), "summary.json");
+    }
+    write(at("summary.json"), "{}");
+    expect_sentence(difffuzz(scratch_, {"report", "out", "--json"}), "summary.json");
+
+    write(at("plan.json"), "{\"schema\": 1}");
+    expect_sentence(resume(), "plan.json");
+    write(record(), "{\"schema\":\"difffuzz.record/1\",\"iteration\":\"x\"}");
+    expect_sentence(difffuzz(scratch_, {"report", "out", "--canonical"}), "record.json");
+    fs::remove_all(at("records"));
+    expect_sentence(difffuzz(scratch_, {"report", "out", "--canonical"}), "records");
+}
+
+TEST_F(Evidence, DamagedJournalsAreNamed) {
+    for (const char* line : {"[", "3", "{\"committed\":3}", "{\"started\":-1,\"alone\":true}"}) {
+        write(at("journal.ndjson"), std::string(line) + "\n");
+        expect_sentence(difffuzz(scratch_, {"report", "out", "--canonical"}), "line 1 of 'out");
+    }
+}
+
+TEST_F(Evidence, PipesAndLinksAreNotFollowed) {
+    for (const char* name : {"journal.ndjson", "campaign.json", "summary.json", "lock"}) {
+        fs::rename(at(name), scratch_.path() / "aside");
+        const auto all = [&] {
+            const std::string file = name;
+            if (file == "journal.ndjson") {
+                return difffuzz(scratch_, {"report", "out", "--canonical"});
+            }
+            return file == "lock" ? resume() : difffuzz(scratch_, {"report", "out"});
+        };
+        ASSERT_EQ(::mkfifo(at(name).c_str(), 0600), 0);
+        expect_sentence(all(), std::string(name) + "': it is not a regular file");
+        fs::remove(at(name));
+        fs::create_symlink("../aside", at(name));
+        expect_sentence(all(), std::string(name) + "': it is a symbolic link");
+        fs::remove(at(name));
+        fs::rename(scratch_.path() / "aside", at(name));
+    }
+}
+
+TEST_F(Evidence, ARefusedResumeNamesFlagAndValuesAndLeavesNothing) {
+    expect_sentence(difffuzz(scratch_, {"--resume", "--out", "nowhere", "--subject", "/bin/true"}),
+                    "holds no campaign");
+    EXPECT_FALSE(fs::exists(scratch_.path() / "nowhere"));
+    expect_sentence(resume({"--seed", "6"}), "--seed was 5 when");
+    expect_sentence(resume({"--seed", "6"}), "and is 6 now");
+    expect_sentence(resume({"--iterations", "9"}), "--iterations was 2 when");
+    expect_sentence(resume({"--max-new", "9"}), "--max-new was not given when");
+    expect_sentence(resume({"--shard", "1/2"}), "--shard was not given when");
+    expect_sentence(resume({"--ops", "info=3,check"}), "--ops was info=");
+    expect_sentence(resume({"--damaged", "3"}), "--damaged was 15 when");
+    // Another tool is the first thing to say, whatever else differs.
+    std::ofstream(scratch_.path() / "bad_tool-dead", std::ios::app) << "x";
+    expect_sentence(resume({"--seed", "6"}), "--subject was 'qemu-img version ");
+}
+
+TEST_F(Evidence, ADirectoryOfAFailedStartIsTakenAgain) {
+    for (const char* folder : {"staging", "records", "hangs"}) {
+        fs::create_directories(scratch_.path() / "again" / folder);
+    }
+    write(scratch_.path() / "again" / "lock", "");
+    const std::vector<std::string> start{
+        "--subject", "./bad_tool-dead", "--iterations", "1", "--ops", "info", "--out", "again"};
+    write(scratch_.path() / "again" / "hangs" / "precious", "");
+    EXPECT_EQ(difffuzz(scratch_, start).code, 2);
+    fs::remove(scratch_.path() / "again" / "hangs" / "precious");
+    const Ended ended = difffuzz(scratch_, start);
+    EXPECT_EQ(ended.code, 1) << ended.err;
+    EXPECT_THAT(ended.out, AllOf(HasSubstr(", 1 case\n"), Not(HasSubstr("1 cases"))));
+}
+
+TEST_F(Evidence, WhatDoesNotFollowFromTheSymptomIsRefused) {
+    const json record_json = read_json(record());
+    EXPECT_EQ(repro().code, 0);
+    for (const auto& [pointer, value] : {std::pair{"/type", json("info_exit_divergence")},
+                                         std::pair{"/fingerprint", json("0123456789abcdef")},
+                                         std::pair{"/culprit_step", json(7)}}) {
+        json damaged = record_json;
+        damaged[json::json_pointer(pointer)] = value;
+        write(record(), damaged.dump());
+        const Ended ended = repro();
+        EXPECT_EQ(ended.code, 2);
+        expect_sentence(ended, pointer);
+    }
+    json other = record_json;
+    other["schema"] = "difffuzz.record/2";
+    write(record(), other.dump());
+    expect_sentence(repro(), "from another version of difffuzz");
+}
+
+TEST_F(Evidence, AnotherSymptomIsShownBesideTheExpectedOne) {
+    json record_json = read_json(record());
+    // The same case on a tool that refuses instead.
+    fs::copy_file(fs::path(DIFFFUZZ_BINARY_DIR) / "bad_tool", scratch_.path() / "bad_tool-noinfo");
+    const Ended ended = difffuzz(scratch_, {"repro", record(), "--subject", "./bad_tool-noinfo",
+                                            "--reference", "/usr/bin/qemu-img"});
+    EXPECT_EQ(ended.code, 5) << ended.out << ended.err;
+    EXPECT_THAT(ended.out, AllOf(HasSubstr("another symptom: info_exit_divergence instead of "
+                                           "info_crash_divergence"),
+                                 HasSubstr("* subject_class: expected 'crashed', seen 'refused'"),
+                                 HasSubstr("what differs: "), HasSubstr("    operation: info\n")));
+}
+
+TEST_F(Evidence, StrangersTextCannotSteerTheTerminal) {
+    json summary = read_json(at("summary.json"));
+    summary["subject"]["version"] = "\x1b[31mred";
+    summary["buckets"][0]["symptom"]["field"] = "\x1b]0;title\x07";
+    write(at("summary.json"), summary.dump());
+    const Ended report = difffuzz(scratch_, {"report", "out"});
+    EXPECT_EQ(report.code, 0);
+    EXPECT_THAT(report.out, AllOf(HasSubstr("\\x1B[31mred"), HasSubstr("\\x1B]0;title\\x07"),
+                                  Not(HasSubstr("\x1b"))));
+    json record_json = read_json(record());
+    record_json["images"]["\x1b[2J"] = "0";
+    write(record(), record_json.dump());
+    const Ended drifted = repro();
+    EXPECT_EQ(drifted.code, 6) << drifted.out << drifted.err;
+    EXPECT_THAT(drifted.out, AllOf(HasSubstr("'\\x1B[2J'"), Not(HasSubstr("\x1b"))));
+    const Ended words = difffuzz(scratch_, {"repro", "\x1b[2J\n", "--subject", "/bin/true"});
+    EXPECT_THAT(words.err, AllOf(HasSubstr("'\\x1B[2J\\n'"), Not(HasSubstr("\x1b"))));
+    EXPECT_EQ(lines(words.err), 1U);
+}
+
+TEST_F(Evidence, ReproduceScriptWarnsLimitsAndNamesTheSignal) {
+    const fs::path script = record().parent_path() / "reproduce.sh";
+    EXPECT_THAT(read_file(script), AllOf(HasSubstr("uncontained"), HasSubstr("as root")));
+    const auto with = [&](const std::string& subject, const std::string& limit) {
+        return run_tool(scratch_.path(),
+                        {"env", "SUBJECT=" + subject, "TIMEOUT=" + limit, "bash", script});
+    };
+    const Outcome dead = with("./bad_tool-dead", "60");
+    EXPECT_EQ(dead.ending, Ending{Exited{0}}) << dead.out.head << dead.err.head;
+    EXPECT_THAT(dead.out.head, HasSubstr("-> killed by SIGSEGV"));
+    EXPECT_THAT(dead.out.head, HasSubstr("reference: qemu-img info"));
+    fs::copy_file(fs::path(DIFFFUZZ_BINARY_DIR) / "bad_tool", scratch_.path() / "bad_tool-asleep");
+    const Outcome asleep = with("./bad_tool-asleep", "0.2");
+    EXPECT_EQ(asleep.ending, Ending{Exited{2}}) << asleep.out.head;
+    EXPECT_THAT(asleep.err.head, HasSubstr("did not end within TIMEOUT=0.2 seconds"));
+    EXPECT_EQ(with("./bad_tool-dead", "soon").ending, Ending{Exited{2}});
+}
+
+// Files of the same name on both sides: their types and sizes count.
+TEST(ReproduceScript, ComparesTypesAndSizesOfFiles) {
+    for (const std::string mode : {"leftdir", "leftmore"}) {
+        const ScratchDirectory scratch;
+        for (const std::string& tool : {mode, std::string("leftover")}) {
+            fs::copy_file(fs::path(DIFFFUZZ_BINARY_DIR) / "bad_tool",
+                          scratch.path() / ("bad_tool-" + tool));
+        }
+        ASSERT_EQ(difffuzz(scratch, {"--seed", "5", "--iterations", "40", "--ops", "info",
+                                     "--max-new", "1", "--subject", "./bad_tool-" + mode,
+                                     "--reference", "./bad_tool-leftover", "--out", "out"})
+                      .code,
+                  1);
+        const fs::path record = first_record(scratch.path() / "out");
+        ASSERT_EQ(read_json(record).at("type"), "info_files_divergence");
+        for (const auto& [subject, code] :
+             {std::pair{mode, 0}, std::pair{std::string("leftover"), 1}}) {
+            const Outcome script =
+                run_tool(scratch.path(),
+                         {"env", "SUBJECT=./bad_tool-" + subject, "REFERENCE=./bad_tool-leftover",
+                          "bash", record.parent_path() / "reproduce.sh"});
+            EXPECT_EQ(script.ending, Ending{Exited{code}}) << subject << script.out.head;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace difffuzz::test
