@@ -24,6 +24,7 @@ constexpr std::uint64_t default_cluster_bytes = 65536;
 constexpr std::uint64_t max_allocated_bytes = std::uint64_t{512} << 20;
 constexpr std::uint64_t max_zero_clusters = std::uint64_t{1} << 20;
 constexpr std::uint64_t max_l2_entries = std::uint64_t{1} << 21;
+constexpr std::uint64_t max_l1_bytes_in_all = 2 * max_l1_bytes;
 constexpr std::uint64_t max_bitmap_bits = std::uint64_t{1} << 26;
 constexpr std::size_t max_snapshots = 16;
 constexpr std::size_t max_bitmaps = 16;
@@ -123,6 +124,13 @@ std::string broken_snapshots(const ImageRecipe& recipe) {
     if (recipe.snapshots.size() + 1 > max_refcount(refcount_bits(recipe))) {
         return fmt::format("refcounts of {} bits are too small for {} snapshots",
                            refcount_bits(recipe), recipe.snapshots.size());
+    }
+    const std::uint64_t cluster = cluster_bytes(recipe);
+    const std::uint64_t l1_entry_covers = cluster / (has_extended_l2(recipe) ? 16 : 8) * cluster;
+    const std::uint64_t l1_bytes = divide_up(recipe.size, l1_entry_covers) * 8;
+    if (l1_bytes * (recipe.snapshots.size() + 1) > max_l1_bytes_in_all) {
+        return fmt::format("its L1 table and those of its snapshots take more than {} bytes",
+                           max_l1_bytes_in_all);
     }
     return {};
 }

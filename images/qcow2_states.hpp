@@ -13,9 +13,9 @@ namespace difffuzz::qcow2 {
 // What a guest cluster has in the file.
 enum class Host : std::uint8_t { none, plain, compressed };
 
-// A guest cluster at one moment. Bit i stands for subcluster i; without extended L2 entries a
-// cluster is its own only subcluster. In which neither mask has a bit is unallocated. Both masks
-// are empty where the host is `compressed`.
+// A guest cluster at one moment; unallocated if it has neither host nor zeros. Bit i stands for
+// subcluster i; without extended L2 entries a cluster is its own only subcluster. Both masks are
+// empty where the host is `compressed`.
 struct ClusterState {
     Host host = Host::none;
     // The part of the content program in which the host cluster was written. Two moments share a

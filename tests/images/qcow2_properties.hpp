@@ -89,6 +89,9 @@ inline void check_qcow2_without_tools() {
             reader->read(offset, theirs);
             RC_ASSERT(ours == theirs);
         }
+        if (word_of(image, "data_file_raw") == "on") {
+            RC_ASSERT(content_of(directory, image.id + ".data", "raw") == summarise(*model));
+        }
         if (image.format == "qcow2") {
             require_snapshots(c, image, directory.string(), name);
             require_bitmaps(image, directory.string(), name);

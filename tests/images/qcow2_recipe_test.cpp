@@ -135,6 +135,12 @@ TEST(Qcow2Recipe, SnapshotsMultiplyWhatAnImageTakes) {
     accepted(recipe);
     recipe.snapshots.resize(4, {"s", 0});
     refused(recipe, "L2 entries");
+    recipe =
+        recipe_of("a", "qcow2", std::uint64_t{1} << 37, {}, {{"cluster_size", plain_size(512)}});
+    recipe.snapshots.resize(1, {"s", 0});
+    accepted(recipe);
+    recipe.snapshots.resize(2, {"s", 0});
+    refused(recipe, "L1 table");
 }
 
 }  // namespace
