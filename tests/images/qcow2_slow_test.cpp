@@ -6,7 +6,7 @@ namespace difffuzz {
 namespace {
 
 TEST(Qcow2Slow, BuildsTheSameTwiceAndReadsBackEqual) {
-    test::check_many("qcow2 without tools, many", 2500, test::check_qcow2_without_tools);
+    test::check_many("qcow2 without tools, many", 1500, test::check_qcow2_without_tools);
 }
 
 TEST(Qcow2Slow, IsCleanAndReadsBackEqualByQemuImg) {
