@@ -9,7 +9,8 @@ Cost images_cost(const Case& c) {
     for (const ImageRecipe& image : c.images) {
         const Format* format = find_format(image.format);
         for (const ContentWrite& write : image.content) {
-            cost.bytes_written += has_data(write.kind) ? write.length : 0;
+            const std::uint64_t cluster = format == nullptr ? 0 : format->cluster_bytes(image);
+            cost.bytes_written += has_data(write.kind) ? write.length + 2 * cluster : 0;
             ++cost.requests;
         }
         if (format == nullptr) {

@@ -62,9 +62,10 @@ Rule no_check_support_rule() {
 Case draw_valid(const PickContext& context) {
     Case c;
     c.operation = "check";
-    ImageWish wish;
-    wish.formats = {{"qcow2", 8}, {"vmdk", 2}};
-    wish.backing_formats = {{"qcow2", 5}, {"raw", 3}, {"vmdk", 1}, {"vpc", 1}};
+    ImageWish wish = every_image();
+    wish.formats = {{"qcow2", 8}, {"vmdk", 2}, {"vhdx", 1},
+                    {"vdi", 2},   {"qed", 2},  {"parallels", 1}};
+    wish.backing_formats = every_format();
     const std::string image = draw_image(c, context, "src", wish);
     const Draws draws = context.draws.scope("step[0]");
     Step step{Actor::tool, "check", "check", ValidIntent{}, {}};

@@ -134,7 +134,7 @@ Case draw_valid(const PickContext& context) {
     const Draws draws = context.draws.scope("step[0]");
     static constexpr Weighted<std::string_view> outputs[] = {{"", 20}, {"human", 15}, {"json", 65}};
     const std::string_view output = draws.pick("arg[--output]", outputs);
-    ImageWish wish;
+    ImageWish wish = every_image();
     wish.compressed = output == "json";
     const std::string id = draw_image(c, context, "src", wish);
     const ImageRecipe& image = c.images.back();
