@@ -9,9 +9,7 @@
 #include "ops/map.hpp"
 #include "ops/measure.hpp"
 #include "ops/operation.hpp"
-#include "ops/rebase.hpp"
 #include "ops/resize.hpp"
-#include "ops/snapshot.hpp"
 
 namespace difffuzz {
 
@@ -23,8 +21,6 @@ const std::vector<const Operation*>& operations() {
         &map_operation(),     &measure_operation(),
         &bench_operation(),   &resize_operation(),
         &dd_operation(),
-        &snapshot_operation(),
-        &rebase_operation(),
     };
     return table;
 }
