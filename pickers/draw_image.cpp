@@ -225,6 +225,10 @@ std::string draw_image(Case& c, const PickContext& context, const std::string& i
         if (!wish.backing_formats.empty()) {
             below.formats = wish.backing_formats;
         }
+        if (image.format == "qed" || image.format == "qcow") {
+            // Their backing file's format is guessed from its first bytes.
+            below.formats = {{"qcow2", 3}, {"raw", 1}, {"qed", 1}};
+        }
         below.backing_percent = wish.backing_percent / 2;
         below.max_content = wish.max_content / 2;
         const std::string base = id.size() > 12 ? id.substr(0, 12) : id;
