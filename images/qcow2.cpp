@@ -6,6 +6,7 @@
 #include "images/content_model.hpp"
 #include "images/image_error.hpp"
 #include "images/qcow2_builder.hpp"
+#include "images/qcow2_damage.hpp"
 #include "images/qcow2_header.hpp"
 #include "images/qcow2_reader.hpp"
 #include "images/qcow2_recipe.hpp"
@@ -99,6 +100,7 @@ Format qcow2_format() {
     format.open = qcow2::open_image;
     format.open_snapshot = qcow2::open_snapshot;
     format.references = references;
+    format.damage_fields = qcow2::damage_fields();
     format.cluster_bytes = qcow2::cluster_bytes;
     return format;
 }
