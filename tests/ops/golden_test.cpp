@@ -27,7 +27,19 @@ std::string digest_of(const Plan& plan, std::uint64_t seed, std::uint64_t count)
 TEST(Golden, SeedsDrawTheSameCases) {
     EXPECT_EQ(generator_version, 2U);
     EXPECT_EQ(digest_of(default_plan(), 42, 2000), "05056b11efbd113a");
-    const std::map<std::string_view, std::string_view> pinned{};
+    const std::map<std::string_view, std::string_view> pinned{
+        {"bench", "6017069aae5c76e0"},
+        {"check", "eb8c19e562dbe784"},
+        {"compare", "a92b68022350d3aa"},
+        {"convert", "e7226d0ea0abb441"},
+        {"convert_compressed", "78d98ff622cfb096"},
+        {"create", "b5d532a31137fbc2"},
+        {"dd", "337127c8add5c3d7"},
+        {"info", "d0b65420e9dd3205"},
+        {"map", "73c8ff0c1efe7203"},
+        {"measure", "d94888bf506e99a1"},
+        {"resize", "ba5dc61492b2fc61"},
+    };
     for (const Operation* operation : operations()) {
         Plan plan = default_plan();
         plan.operations = {{std::string(operation->name), 1}};
