@@ -1,6 +1,8 @@
 // The table of operations: one row each, nothing else here.
 #include "ops/bench.hpp"
+#include "ops/bitmap.hpp"
 #include "ops/check.hpp"
+#include "ops/commit.hpp"
 #include "ops/compare.hpp"
 #include "ops/convert.hpp"
 #include "ops/create.hpp"
@@ -10,6 +12,7 @@
 #include "ops/measure.hpp"
 #include "ops/operation.hpp"
 #include "ops/resize.hpp"
+#include "ops/snapshot.hpp"
 
 namespace difffuzz {
 
@@ -20,7 +23,10 @@ const std::vector<const Operation*>& operations() {
         &compare_operation(), &create_operation(),
         &map_operation(),     &measure_operation(),
         &bench_operation(),   &resize_operation(),
-        &dd_operation(),
+        &dd_operation(),      &snapshot_operation(),
+
+        &commit_operation(),  &bitmap_operation(),
+
     };
     return table;
 }
