@@ -24,9 +24,7 @@ const std::vector<const Operation*>& operations() {
         &map_operation(),     &measure_operation(),
         &bench_operation(),   &resize_operation(),
         &dd_operation(),      &snapshot_operation(),
-
         &commit_operation(),  &bitmap_operation(),
-
     };
     return table;
 }
