@@ -17,6 +17,7 @@
 #include "campaign/evidence/layout.hpp"
 #include "campaign/evidence/record.hpp"
 #include "campaign/identify.hpp"
+#include "campaign/terms.hpp"
 #include "campaign/workers/pool.hpp"
 #include "core/cases/recipe_json.hpp"
 
@@ -53,16 +54,6 @@ json terms_json(const CampaignOptions& options, const Plan& plan, const Identifi
             {"max_new", options.max_new ? json(*options.max_new) : json(nullptr)}};
 }
 
-void require_same_terms(const json& earlier, const json& now) {
-    for (const auto& item : now.items()) {
-        if (!earlier.contains(item.key()) || earlier.at(item.key()) != item.value()) {
-            throw UsageError("the campaign to resume had another " + item.key() +
-                             "; resume it with the flags and tools it was started with, or start "
-                             "anew in another --out directory");
-        }
-    }
-}
-
 json campaign_json(const std::string& state, const json& terms, const IdentifiedTools& tools,
                    const CampaignOptions& options) {
     return {{"schema", campaign_schema},
@@ -79,13 +70,12 @@ json campaign_json(const std::string& state, const json& terms, const Identified
 class CaseRun {
 public:
     CaseRun(const CampaignOptions& options, const Plan& plan, const IdentifiedTools& tools,
-            const CampaignHooks& hooks, const std::vector<std::string>& unavailable, Tally& tally,
-            Journal& journal, const JournalState& state, WorkerPool& pool)
+            const CampaignHooks& hooks, const std::vector<UnavailableOperation>& unavailable,
+            Tally& tally, Journal& journal, const JournalState& state, WorkerPool& pool)
         : options_(options),
           plan_(plan),
           tools_(tools),
           hooks_(hooks),
-          unavailable_(unavailable.begin(), unavailable.end()),
           tally_(tally),
           journal_(journal),
           pool_(pool),
@@ -93,6 +83,9 @@ public:
           next_(state.committed),
           begin_(Clock::now()),
           committed_before_(state.committed) {
+        for (const UnavailableOperation& one : unavailable) {
+            unavailable_.insert(one.operation);
+        }
         committer_.on_saturated = [&](const std::string& fingerprint) {
             pool_.saturate(fingerprint);
         };
@@ -197,6 +190,9 @@ private:
             timed_out_.insert(task.index);
             alone_.push_back(task.index);
             return;
+        }
+        for (const auto& [tool, stamps] : tools_.stamps) {
+            require_unchanged(tool, stamps);
         }
         if (report.timeouts.hang) {
             keep_hang(task.index);
@@ -309,11 +305,9 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
 
     const json terms = terms_json(options, plan, tools);
     if (evidence.earlier) {
-        require_same_terms(evidence.earlier->at("terms"), terms);
-    } else {
-        write_file(evidence.root.get(), "plan.json", to_json(plan).dump(2) + "\n");
+        require_same_terms({*evidence.earlier, read_campaign_plan(options.directory)},
+                           {campaign_json("incomplete", terms, tools, options), plan});
     }
-    write_campaign(evidence, campaign_json("incomplete", terms, tools, options));
 
     CampaignResult result;
     result.plan = plan;
@@ -322,13 +316,10 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     result.containment = tools.containment;
     result.seed = options.seed;
 
-    const JournalState state = Journal::load(
-        options.directory, [&](const CaseReport& report) { result.tally.add(report); });
-    Journal journal(options.directory);
-
     WorkerSetup setup = worker_setup(options, plan);
     setup.subject_profile = to_json(tools.subject).dump();
     setup.reference_profile = to_json(tools.reference).dump();
+    setup.stamps = tools.stamps;
 
     boost::asio::io_context context;
     WorkerPool pool(context, options.executable, evidence.staging.get(), setup, options.jobs);
@@ -341,9 +332,18 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
         }
     });
 
+    // A campaign that fails before its first case leaves nothing but an empty directory.
     ControlReport controls = run_controls(pool, plan, options.seed);
     result.controls = controls.results;
     result.unavailable = controls.unavailable;
+
+    if (!evidence.earlier) {
+        write_file(evidence.root.get(), "plan.json", to_json(plan).dump(2) + "\n");
+    }
+    write_campaign(evidence, campaign_json("incomplete", terms, tools, options));
+    const JournalState state = Journal::load(
+        options.directory, [&](const CaseReport& report) { result.tally.add(report); });
+    Journal journal(options.directory);
 
     bool reached_max_new = false;
     std::uint64_t committed = state.committed;

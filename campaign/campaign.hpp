@@ -59,6 +59,14 @@ struct ControlResult {
     std::string line;
 };
 
+// An operation that a tool does not have: it refused every try, or did not start for it.
+struct UnavailableOperation {
+    std::string operation;
+    std::string tool;     // "subject" or "reference"
+    std::string outcome;  // class of the last try: "refused", "not_started"
+    std::string words;    // what the tool said to it: one line, escaped, bounded; may be empty
+};
+
 struct CampaignResult {
     Verdict verdict;
     Tally tally;
@@ -67,7 +75,7 @@ struct CampaignResult {
     Profile reference;
     Containment containment;
     std::vector<ControlResult> controls;
-    std::vector<std::string> unavailable;  // operations that a tool does not have
+    std::vector<UnavailableOperation> unavailable;
     std::uint64_t iterations = 0;
     std::uint64_t seed = 0;
     WorkerUsage usage;

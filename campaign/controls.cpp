@@ -1,5 +1,7 @@
 #include "campaign/controls.hpp"
 
+#include <algorithm>
+#include <array>
 #include <deque>
 #include <map>
 
@@ -7,7 +9,7 @@ namespace difffuzz {
 namespace {
 
 constexpr std::uint64_t null_cases = 16;
-// Valid cases of an operation until both tools have done one.
+// Valid cases of an operation until it is known that both tools have it.
 constexpr std::uint64_t liveness_tries = 4;
 // Indices far from those of a campaign's cases, so that controls draw cases of their own.
 constexpr std::uint64_t first_control_index = std::uint64_t{1} << 62;
@@ -70,19 +72,54 @@ ControlResult null_control(WorkerPool& pool, const Plan& plan, std::uint64_t see
                 " cases agree, the reference against itself"};
 }
 
-struct Alive {
-    bool subject = false;
-    bool reference = false;
+// What one tool's tries of an operation came to.
+struct Tries {
+    unsigned refused = 0;
+    bool succeeded = false;
+    bool other = false;  // it crashed, timed out or met a limit
+    SideEnd last;        // of those that were refused
+
+    bool known() const { return succeeded || other; }
+    bool unavailable() const { return refused > 0 && !known(); }
+
+    void add(const std::optional<SideEnd>& end) {
+        if (!end) {
+            return;
+        }
+        if (end->outcome == to_string(OutcomeClass::refused) ||
+            end->outcome == to_string(OutcomeClass::not_started)) {
+            ++refused;
+            last = *end;
+        } else if (end->outcome == to_string(OutcomeClass::succeeded)) {
+            succeeded = true;
+        } else {
+            other = true;
+        }
+    }
 };
 
+constexpr std::array<const char*, 2> roles{"subject", "reference"};
+using TriesOfRoles = std::array<Tries, roles.size()>;
+
+[[noreturn]] void throw_does_nothing(const std::string& role, const std::string& operation,
+                                     const SideEnd& end) {
+    std::string sentence = "the " + role + " does none of the operations that were asked for; ";
+    sentence += end.words.empty() ? "it said nothing" : "it said '" + end.words + "'";
+    sentence += " to '" + operation + "' (" + end.outcome + "). ";
+    sentence += end.could_not_run ? "A program that needs files outside of the system's "
+                                    "directories gets them with --expose DIR"
+                                  : "Is it a qemu-img? 'difffuzz draw --as shell' prints cases to "
+                                    "try by hand";
+    throw EnvironmentError(sentence);
+}
+
 ControlResult liveness_control(WorkerPool& pool, const Plan& plan, std::uint64_t seed,
-                               std::vector<std::string>& unavailable) {
-    std::map<std::string, Alive> alive;
+                               std::vector<UnavailableOperation>& unavailable) {
+    std::map<std::string, TriesOfRoles> tries;
     for (std::uint64_t round = 0; round < liveness_tries; ++round) {
         std::deque<Task> tasks;
         for (const OperationWeight& operation : plan.operations) {
-            const Alive& known = alive[operation.name];
-            if (known.subject && known.reference) {
+            if (std::ranges::all_of(tries[operation.name], &Tries::known)) {
                 continue;
             }
             Plan only = plan;
@@ -92,35 +129,38 @@ ControlResult liveness_control(WorkerPool& pool, const Plan& plan, std::uint64_t
             Task task;
             task.index = first_control_index + 1000 * (round + 1) + tasks.size();
             task.recipe = draw_case(only, seed, task.index, 0);
+            task.ends = true;
             tasks.push_back(std::move(task));
         }
         for (const CaseReport& report : run_all(pool, std::move(tasks))) {
-            alive[report.operation].subject |= report.subject_accepted;
-            alive[report.operation].reference |= report.reference_accepted;
+            TriesOfRoles& of = tries[report.operation];
+            of[0].add(report.subject_end);
+            of[1].add(report.reference_end);
+        }
+        if (pool.stopped()) {
+            return {};
         }
     }
-    std::size_t subject = 0;
-    std::size_t reference = 0;
-    for (const OperationWeight& operation : plan.operations) {
-        const Alive& known = alive[operation.name];
-        subject += known.subject ? 1 : 0;
-        reference += known.reference ? 1 : 0;
-        if (!known.subject || !known.reference) {
-            unavailable.push_back(operation.name);
+    std::array<std::size_t, roles.size()> succeeded{};
+    for (std::size_t r = 0; r < roles.size(); ++r) {
+        std::size_t without = 0;
+        for (const OperationWeight& operation : plan.operations) {
+            const Tries& of = tries[operation.name][r];
+            succeeded[r] += of.succeeded ? 1 : 0;
+            if (of.unavailable()) {
+                ++without;
+                unavailable.push_back({operation.name, roles[r], of.last.outcome, of.last.words});
+            }
         }
-    }
-    for (const auto& [role, count] :
-         {std::pair{"subject", subject}, std::pair{"reference", reference}}) {
-        if (count == 0) {
-            throw EnvironmentError(std::string("the ") + role +
-                                   " does none of the operations that were asked for; is it a "
-                                   "qemu-img, and can it run here? Its own words: 'difffuzz draw' "
-                                   "prints cases to try by hand");
+        if (without == plan.operations.size()) {
+            const std::string& operation = plan.operations.front().name;
+            throw_does_nothing(roles[r], operation, tries[operation][r].last);
         }
     }
     return {"liveness", true,
-            "subject does " + std::to_string(subject) + ", reference " + std::to_string(reference) +
-                " of " + std::to_string(plan.operations.size()) + " operations"};
+            "subject does " + std::to_string(succeeded[0]) + ", reference " +
+                std::to_string(succeeded[1]) + " of " + std::to_string(plan.operations.size()) +
+                " operations"};
 }
 
 }  // namespace
@@ -128,7 +168,12 @@ ControlResult liveness_control(WorkerPool& pool, const Plan& plan, std::uint64_t
 ControlReport run_controls(WorkerPool& pool, const Plan& plan, std::uint64_t seed) {
     ControlReport report;
     report.results.push_back(liveness_control(pool, plan, seed, report.unavailable));
-    report.results.push_back(null_control(pool, plan, seed, report.failures));
+    if (!pool.stopped()) {
+        report.results.push_back(null_control(pool, plan, seed, report.failures));
+    }
+    if (pool.stopped()) {
+        return {};
+    }
     report.results.push_back({"positive", true, "none yet"});
     return report;
 }

@@ -11,12 +11,15 @@ namespace difffuzz {
 
 struct ControlReport {
     std::vector<ControlResult> results;
-    std::vector<std::string> unavailable;  // operations that a tool does not have
-    std::vector<std::string> failures;     // sentences; any: no verdict
+    std::vector<UnavailableOperation> unavailable;
+    std::vector<std::string> failures;  // sentences; any: no verdict
 };
 
-// Null control (the reference against itself on cases of its own) and liveness (each tool does a
-// simple case of each operation). Throws EnvironmentError when a tool fails every operation.
+// Liveness (each tool is asked for a simple case of each operation; one that it refuses every time
+// is unavailable, and a crash, a timeout or a limit says nothing about that) and the null control
+// (the reference against itself on cases of its own). Throws EnvironmentError, in the tool's own
+// words, when a tool has none of the operations. Empty when the pool was stopped meanwhile: what
+// was interrupted shows nothing.
 ControlReport run_controls(WorkerPool& pool, const Plan& plan, std::uint64_t seed);
 
 }  // namespace difffuzz

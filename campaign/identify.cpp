@@ -10,20 +10,26 @@
 #include "campaign/workers/pool.hpp"
 #include "core/cases/digest.hpp"
 #include "images/format.hpp"
+#include "oracles/shown_text.hpp"
 
 namespace difffuzz {
 namespace {
 
+// What a profile's file name may have (core/tools/profile).
+constexpr std::size_t max_name_bytes = 256;
+
 Profile profile_of(const FoundTool& tool, const std::string& program) {
     if (!tool.failure.empty()) {
-        throw EnvironmentError("the " + tool.name + " '" + program + "' cannot be used: " +
-                               tool.failure + "; name another one with --" + tool.name);
+        throw EnvironmentError("the " + tool.name + " '" + program +
+                               "' cannot be used: " + tool.failure + "; name another one with --" +
+                               tool.name + ", or what it needs to read with --expose DIR");
     }
     std::vector<ToolFile> files;
     for (const std::string& path : tool.files) {
         try {
             files.push_back(
-                {std::filesystem::path(path).filename().string(), sha256_file_hex(path)});
+                {shown_text(std::filesystem::path(path).filename().string(), max_name_bytes),
+                 sha256_file_hex(path)});
         } catch (const std::system_error& error) {
             throw EnvironmentError("cannot read '" + path + "', which the " + tool.name +
                                    " needs: " + error.code().message());
@@ -82,6 +88,11 @@ IdentifiedTools identify_tools(const CampaignOptions& options, int staging) {
     tools.subject = profile_of(subject, options.subject);
     tools.reference = profile_of(reference, options.reference);
     tools.containment = ready.containment;
+    for (const FoundTool& tool : ready.tools) {
+        tools.stamps[tool.name] = tool.stamps;
+        // What was hashed is what the worker found.
+        require_unchanged(tool.name, tool.stamps);
+    }
     for (const Format& format : formats()) {
         // A tool that lists no formats is taken to know them all; what it lacks shows as refusals.
         const auto handles = [&](const Profile& profile) {

@@ -10,8 +10,9 @@ struct IdentifiedTools {
     Profile subject;
     Profile reference;
     Containment containment;
-    std::vector<std::string> formats;   // that both handle, of those we know
-    std::vector<std::string> features;  // likewise
+    std::vector<std::string> formats;                      // that both handle, of those we know
+    std::vector<std::string> features;                     // likewise
+    std::map<std::string, std::vector<FileStamp>> stamps;  // by tool: of the files identified
 };
 
 // Starts one worker, asks both tools who they are, hashes their files. Throws EnvironmentError

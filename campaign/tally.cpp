@@ -113,14 +113,14 @@ Verdict judge(const Tally& tally, const VerdictTerms& terms) {
     Verdict verdict;
     if (tally.total() != terms.iterations) {
         verdict.reasons.push_back("the books do not balance: " + std::to_string(tally.total()) +
-                                  " outcomes for " + std::to_string(terms.iterations) + " cases");
+                                  " outcomes for " + plural(terms.iterations, "case"));
     }
     if (terms.iterations == 0 || inside == 0) {
         verdict.reasons.emplace_back("no case was to be run");
     }
     if (untested > 0 && !terms.stopped_at_max_new) {
         verdict.reasons.push_back(plural(untested, "case") + " of " + std::to_string(inside) +
-                                  " were not run");
+                                  (untested == 1 ? " was not run" : " were not run"));
     }
     if (!terms.stopped_at_max_new && tally.compared() * 100 < inside * terms.min_compared) {
         verdict.reasons.push_back("only " + percent(tally.compared(), inside) +
@@ -153,7 +153,7 @@ Verdict judge(const Tally& tally, const VerdictTerms& terms) {
     } else if (terms.interrupted) {
         verdict.exit = ExitCode::interrupted;
         verdict.line = "interrupted after " + std::to_string(terms.iterations - untested) + " of " +
-                       std::to_string(terms.iterations) + " cases; continue with --resume" + tail;
+                       plural(terms.iterations, "case") + "; continue with --resume" + tail;
     } else if (divergences > 0) {
         verdict.exit = ExitCode::does_not_hold;
         verdict.line = plural(divergences, "bucket") + " of new divergences" + tail;

@@ -79,6 +79,16 @@ std::string shown_text(std::string_view bytes, std::size_t max_bytes) {
     return result;
 }
 
+std::string printable_text(std::string_view text) {
+    std::string result;
+    for (std::size_t offset = 0; offset < text.size();) {
+        const std::size_t length = printable_length(text, offset);
+        result += length == 0 ? escaped(text[offset]) : std::string(text.substr(offset, length));
+        offset += length == 0 ? 1 : length;
+    }
+    return result;
+}
+
 std::string hex(std::string_view bytes) {
     std::string result;
     for (const char character : bytes) {

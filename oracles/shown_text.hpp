@@ -16,6 +16,10 @@ std::size_t printable_length(std::string_view bytes, std::size_t offset);
 // `max_bytes` (at least 8) long; text that was cut ends in "…".
 std::string shown_text(std::string_view bytes, std::size_t max_bytes);
 
+// `text` for a line on a terminal: as shown_text, without a bound, and with backslashes as they
+// are, so that text that was escaped before stays as it is.
+std::string printable_text(std::string_view text);
+
 // Lower-case hexadecimal digits.
 std::string hex(std::string_view bytes);
 

@@ -41,7 +41,9 @@ Pins pins_from(const Flags& flags) {
         if (equals == std::string::npos || equals == 0) {
             throw UsageError("--pin takes PATH=VALUE, such as 'step[0].arg[-d]=1'");
         }
-        pins[pin.substr(0, equals)] = pin.substr(equals + 1);
+        if (!pins.emplace(pin.substr(0, equals), pin.substr(equals + 1)).second) {
+            throw UsageError("--pin holds '" + pin.substr(0, equals) + "' twice");
+        }
     }
     return pins;
 }
@@ -53,8 +55,9 @@ void print_shell(std::uint64_t index, const Case& c) {
     }
     std::cout << "\n";
     for (const ImageRecipe& image : c.images) {
-        std::cout << "#   " << file_name(image.id, image.format) << ": " << image.size << " bytes, "
-                  << image.content.size() << " writes"
+        std::cout << "#   " << file_name(image.id, image.format) << ": " << image.size
+                  << (image.size == 1 ? " byte, " : " bytes, ") << image.content.size()
+                  << (image.content.size() == 1 ? " write" : " writes")
                   << (image.backing ? ", on " + *image.backing : "") << "\n";
         for (const Damage& damage : image.damage) {
             std::cout << "#     damaged: " << damage.field << " " << damage.index << " = "
@@ -98,10 +101,6 @@ int draw(const Flags& flags) {
         } else {
             std::cout << to_json(*c).dump() << "\n";
         }
-    }
-    std::cout.flush();
-    if (!std::cout) {
-        throw EnvironmentError("cannot write to standard output");
     }
     return static_cast<int>(ExitCode::holds);
 }

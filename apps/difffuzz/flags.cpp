@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "core/decimal.hpp"
 #include "core/errors.hpp"
 #include "core/suggest.hpp"
 
@@ -20,67 +21,121 @@ struct FlagSpec {
                         const std::string& help);
 };
 
-// Binds a flag with a value to a member.
+constexpr std::uint64_t any = UINT64_MAX;
+
+// "--out" of "--out,--log-dir", "--number" of "-n,--number".
+std::string long_name(const std::string& spelling) {
+    const std::size_t begin = spelling.find("--");
+    return spelling.substr(begin, spelling.find(',', begin) - begin);
+}
+
+// Binds a flag to a member that is a text or several.
 template <auto member>
-CLI::Option* value(CLI::App& app, const std::string& spelling, Flags& flags,
-                   const std::string& help) {
-    return app.add_option(spelling, flags.*member, help);
+CLI::Option* text(CLI::App& app, const std::string& spelling, Flags& flags,
+                  const std::string& help) {
+    return app.add_option(spelling, flags.*member, help)
+        ->check([spelling](const std::string& word) {
+            return word.empty() ? long_name(spelling) + " must not be empty" : std::string{};
+        });
 }
 template <auto member>
 CLI::Option* on_off(CLI::App& app, const std::string& spelling, Flags& flags,
                     const std::string& help) {
     return app.add_flag(spelling, flags.*member, help);
 }
-template <auto member, unsigned low, unsigned high>
-CLI::Option* bounded(CLI::App& app, const std::string& spelling, Flags& flags,
-                     const std::string& help) {
-    return app.add_option(spelling, flags.*member, help)->check(CLI::Range(low, high));
+// Binds a flag to a member that is a number from `low` to `high`.
+template <auto member, std::uint64_t low, std::uint64_t high>
+CLI::Option* number(CLI::App& app, const std::string& spelling, Flags& flags,
+                    const std::string& help) {
+    const auto set = [&flags, name = long_name(spelling)](const std::string& word) {
+        const auto value = parse_decimal(word);
+        if (!value || *value < low || *value > high) {
+            throw UsageError(
+                name + " takes a whole number" +
+                (high == any ? low == 0 ? "" : " from " + std::to_string(low)
+                             : " from " + std::to_string(low) + " to " + std::to_string(high)) +
+                ", not '" + word.substr(0, 80) + "'");
+        }
+        using Member = std::remove_reference_t<decltype(flags.*member)>;
+        if constexpr (std::is_integral_v<Member>) {
+            flags.*member = static_cast<Member>(*value);
+        } else {
+            flags.*member = static_cast<typename Member::value_type>(*value);
+        }
+    };
+    return app.add_option_function<std::string>(spelling, set, help)->type_name("N");
+}
+
+// Seconds, with at most three digits behind the point.
+std::optional<std::chrono::milliseconds> parse_seconds(const std::string& word) {
+    const std::size_t point = word.find('.');
+    const auto whole = parse_decimal(word.substr(0, point));
+    std::string part = point == std::string::npos ? "0" : word.substr(point + 1);
+    if (!whole || *whole > 1'000'000 || part.empty() || part.size() > 3 ||
+        part.find_first_not_of("0123456789") != std::string::npos) {
+        return std::nullopt;
+    }
+    part.resize(3, '0');
+    return std::chrono::milliseconds(*whole * 1000 + std::stoul(part));
 }
 
 CLI::Option* timeout_flag(CLI::App& app, const std::string& spelling, Flags& flags,
                           const std::string& help) {
-    return app.add_option(spelling, flags.timeout, help)->check(CLI::Range(0.1, 3600.0));
+    const auto set = [&flags](const std::string& word) {
+        const auto time = parse_seconds(word);
+        if (!time || *time < std::chrono::milliseconds(100) || *time > std::chrono::hours(1)) {
+            throw UsageError("--timeout takes seconds from 0.1 to 3600, not '" +
+                             word.substr(0, 80) + "'");
+        }
+        flags.timeout = *time;
+    };
+    return app.add_option_function<std::string>(spelling, set, help)->type_name("SECONDS");
 }
+
+constexpr std::uint64_t most_iterations = std::uint64_t{1} << 40;
+constexpr std::uint64_t most_seconds = std::uint64_t{1} << 30;
+constexpr std::uint64_t most_mib = std::uint64_t{1} << 20;
 
 const std::vector<FlagSpec>& flag_table() {
     static const std::vector<FlagSpec> table{
-        {"--iterations", "number of cases (default 1000)", value<&Flags::iterations>},
-        {"--seed", "seed of all draws (default: drawn and printed)", value<&Flags::seed>},
-        {"--subject", "the tool under test (also DIFFFUZZ_SUBJECT)", value<&Flags::subject>},
+        {"--iterations", "number of cases (default 1000)",
+         number<&Flags::iterations, 1, most_iterations>},
+        {"--seed", "seed of all draws (default: drawn and printed)", number<&Flags::seed, 0, any>},
+        {"--subject", "the tool under test (also DIFFFUZZ_SUBJECT)", text<&Flags::subject>},
         {"--reference", "the qemu-img it is held against (also DIFFFUZZ_REFERENCE)",
-         value<&Flags::reference>},
+         text<&Flags::reference>},
         {"--ops", "operations: a,b=3 (only these, with weights) or -c (all but)",
-         value<&Flags::operations>},
+         text<&Flags::operations>},
         {"--damaged", "per cent of the cases that get a damaged image (default 15)",
-         bounded<&Flags::damaged, 0, 100>},
-        {"--jobs", "workers at a time (default: processors)", bounded<&Flags::jobs, 1, 256>},
+         number<&Flags::damaged, 0, 100>},
+        {"--jobs", "workers at a time (default: processors)", number<&Flags::jobs, 1, 256>},
         {"--timeout", "seconds for one command (default 10)", timeout_flag},
         {"--out,--log-dir", "directory of the evidence (default difffuzz-out/SEED)",
-         value<&Flags::out>},
+         text<&Flags::out>},
         {"--resume", "continue the campaign in --out", on_off<&Flags::resume>},
         {"--max-new", "end at the K-th new symptom, in the order of the cases",
-         value<&Flags::max_new>},
+         number<&Flags::max_new, 1, any>},
         {"--shard", "I/N: run only every N-th case, beginning with the I-th (1-based)",
-         value<&Flags::shard>},
+         text<&Flags::shard>},
         {"--duration", "seconds for the campaign; alone, it replaces --iterations",
-         value<&Flags::duration>},
+         number<&Flags::duration, 1, most_seconds>},
         {"--min-compared", "per cent that must be compared for a verdict (default 50)",
-         bounded<&Flags::min_compared, 0, 100>},
+         number<&Flags::min_compared, 0, 100>},
         {"--max-inconclusive", "per cent that may be inconclusive (default 5)",
-         bounded<&Flags::max_inconclusive, 0, 100>},
+         number<&Flags::max_inconclusive, 0, 100>},
         {"--run-as", "user that tools run as when started by root (default nobody)",
-         value<&Flags::run_as>},
-        {"--expose", "further directory that tools may read (repeatable)", value<&Flags::exposed>},
+         text<&Flags::run_as>},
+        {"--expose", "further directory that tools may read (repeatable)", text<&Flags::exposed>},
         {"--memory-limit", "MiB of memory for one command (default 2048)",
-         value<&Flags::memory_limit_mib>},
+         number<&Flags::memory_limit_mib, 16, most_mib>},
         {"--disk-limit", "MiB of storage for one workspace (default 512)",
-         value<&Flags::disk_limit_mib>},
+         number<&Flags::disk_limit_mib, 16, most_mib>},
         {"--no-config", "do not read difffuzz.toml", on_off<&Flags::no_config>},
-        {"--plan", "plan.json of a campaign", value<&Flags::plan>},
-        {"--case", "draw only this case", value<&Flags::case_index>},
-        {"-n,--number", "how many cases to draw (default 1)", value<&Flags::number>},
-        {"--pin", "PATH=VALUE: hold a draw at a value (repeatable)", value<&Flags::pins>},
-        {"--as", "json (a recipe a line) or shell (the commands)", value<&Flags::format>},
+        {"--plan", "plan.json of a campaign", text<&Flags::plan>},
+        {"--case", "draw only this case", number<&Flags::case_index, 0, any>},
+        {"-n,--number", "how many cases to draw (default 1)", number<&Flags::number, 1, any>},
+        {"--pin", "PATH=VALUE: hold a draw at a value (repeatable)", text<&Flags::pins>},
+        {"--as", "json (a recipe a line) or shell (the commands)", text<&Flags::format>},
         {"--canonical", "print the record set, one record a line", on_off<&Flags::canonical>},
         {"--json", "print JSON", on_off<&Flags::json>},
         {"--bisect",
@@ -108,10 +163,10 @@ bool spells(const FlagSpec& flag, std::string_view word) {
     return false;
 }
 
-std::vector<std::string> spellings() {
-    std::vector<std::string> result;
-    for (const FlagSpec& flag : flag_table()) {
-        result.emplace_back(flag.name.substr(0, flag.name.find(',')));
+std::vector<std::string> spellings(const CommandSpec& command) {
+    std::vector<std::string> result{"--help"};
+    for (const std::string_view name : command.flags) {
+        result.push_back(long_name(std::string(name)));
     }
     return result;
 }
@@ -136,7 +191,7 @@ std::string about_extra(const std::string& extra, const CommandSpec& command) {
     if (!owners.empty()) {
         return sentence + owners + ")";
     }
-    return sentence + suggestion(word, spellings()) + "; see 'difffuzz " +
+    return sentence + suggestion(word, spellings(command)) + "; see 'difffuzz " +
            std::string(command.name) + " --help'";
 }
 
@@ -165,13 +220,50 @@ void print_overview() {
                  "  difffuzz --iterations 2000 --seed 42 --subject ./my-qemu-img\n";
 }
 
+// CLI11 would take the next word for the value of "--out=".
+void require_values(const std::vector<std::string>& words, const CommandSpec& command) {
+    for (const std::string& word : words) {
+        if (word.starts_with("--") && word.find('=') == word.size() - 1) {
+            const std::string_view name = std::string_view(word).substr(0, word.size() - 1);
+            if (std::ranges::any_of(command.flags, [&](std::string_view flag) {
+                    return spells(flag_named(flag), name);
+                })) {
+                throw UsageError(std::string(name) + " must not be empty");
+            }
+        }
+    }
+}
+
+const CommandSpec& command_named(const std::string& name) {
+    const auto& all = commands();
+    const auto command = std::ranges::find(all, name, &CommandSpec::name);
+    if (command == all.end()) {
+        std::vector<std::string> names;
+        for (const CommandSpec& spec : all) {
+            names.emplace_back(spec.name);
+        }
+        throw UsageError("there is no command '" + name.substr(0, 80) + "'" +
+                         suggestion(name, names) + "; see 'difffuzz --help'");
+    }
+    return *command;
+}
+
 }  // namespace
 
 int dispatch(const std::vector<std::string>& arguments) {
     std::vector<std::string> words = arguments;
-    if (!words.empty() && (words[0] == "--help" || words[0] == "-h" || words[0] == "help")) {
+    const bool help =
+        !words.empty() && (words[0] == "--help" || words[0] == "-h" || words[0] == "help");
+    if (help && words.size() == 1) {
         print_overview();
         return 0;
+    }
+    if (help) {
+        // "help run" is "run --help".
+        if (words.size() > 2) {
+            throw UsageError("'difffuzz " + words[0] + "' takes one command");
+        }
+        words = {command_named(words[1]).name.data(), "--help"};
     }
     if (!words.empty() && words[0] == "--version") {
         std::cout << "difffuzz " << DIFFFUZZ_VERSION << "\n";
@@ -182,17 +274,8 @@ int dispatch(const std::vector<std::string>& arguments) {
         name = words[0];
         words.erase(words.begin());
     }
-    const auto& all = commands();
-    const auto command = std::find_if(all.begin(), all.end(),
-                                      [&](const CommandSpec& spec) { return spec.name == name; });
-    if (command == all.end()) {
-        std::vector<std::string> names;
-        for (const CommandSpec& spec : all) {
-            names.emplace_back(spec.name);
-        }
-        throw UsageError("there is no command '" + name.substr(0, 80) + "'" +
-                         suggestion(name, names) + "; see 'difffuzz --help'");
-    }
+    const CommandSpec* const command = &command_named(name);
+    require_values(words, *command);
     Flags flags;
     CLI::App app(std::string(command->summary), "difffuzz " + std::string(command->name));
     app.allow_extras(false);

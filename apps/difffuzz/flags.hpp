@@ -1,6 +1,7 @@
 // The command line as data: every flag is declared once, every command lists the ones it takes.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -31,10 +32,10 @@ struct Flags {
     std::vector<std::string> pins;
     std::vector<std::string> positional;
     unsigned jobs = 0;  // 0: as many as there are processors
-    double timeout = 10;
+    std::chrono::milliseconds timeout{10'000};
     unsigned min_compared = 50;
     unsigned max_inconclusive = 5;
-    unsigned damaged = 15;
+    std::optional<unsigned> damaged;
     std::uint64_t memory_limit_mib = 2048;
     std::uint64_t disk_limit_mib = 512;
     bool resume = false;

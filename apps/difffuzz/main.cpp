@@ -7,14 +7,21 @@
 #include <vector>
 
 #include "apps/difffuzz/flags.hpp"
+#include "apps/difffuzz/output.hpp"
 #include "campaign/workers/link.hpp"
 #include "campaign/workers/worker.hpp"
 #include "core/errors.hpp"
+#include "oracles/shown_text.hpp"
 #include "reporting/reports/reproduce_script.hpp"
 
 namespace {
 
 constexpr int worker_socket = 3;
+
+// One line, whatever the user's words and files brought into it.
+void complain(const std::string& sentence) {
+    std::cerr << "difffuzz: " << difffuzz::printable_text(sentence) << "\n";
+}
 
 std::vector<difffuzz::EvidenceFile> extra_files(const difffuzz::Case& c,
                                                 const difffuzz::CaseResult& result,
@@ -30,16 +37,18 @@ int main(int argc, char** argv) {
         if (argc > 1 && std::strcmp(argv[1], difffuzz::worker_command) == 0) {
             return difffuzz::serve_worker(worker_socket, extra_files);
         }
-        return difffuzz::dispatch(std::vector<std::string>(argv + 1, argv + argc));
+        const int code = difffuzz::dispatch(std::vector<std::string>(argv + 1, argv + argc));
+        difffuzz::require_output();
+        return code;
     } catch (const difffuzz::UsageError& error) {
-        std::cerr << "difffuzz: " << error.what() << "\n";
+        complain(error.what());
         return static_cast<int>(ExitCode::usage);
     } catch (const difffuzz::EnvironmentError& error) {
-        std::cerr << "difffuzz: " << error.what() << "\n";
+        complain(error.what());
         return static_cast<int>(ExitCode::environment);
     } catch (const std::exception& error) {
-        std::cerr << "difffuzz: " << error.what()
-                  << " (this is a fault of difffuzz or of the system it runs on)\n";
+        complain(std::string(error.what()) +
+                 " (this is a fault of difffuzz or of the system it runs on)");
         return static_cast<int>(ExitCode::environment);
     }
 }

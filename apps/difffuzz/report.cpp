@@ -8,6 +8,7 @@
 #include "campaign/evidence/layout.hpp"
 #include "core/cases/json_fields.hpp"
 #include "core/errors.hpp"
+#include "oracles/shown_text.hpp"
 #include "reporting/reports/canonical.hpp"
 #include "reporting/reports/summary.hpp"
 
@@ -27,12 +28,26 @@ int report(const Flags& flags) {
         std::cout
             << "incomplete: this campaign did not end; continue it with 'difffuzz run --resume "
                "--out "
-            << evidence << "'\n";
+            << printable_text(evidence) << "'\n";
         return static_cast<int>(ExitCode::no_verdict);
     }
-    const std::string text = read_file(evidence + "/summary.json", max_summary_bytes);
-    const nlohmann::json summary = parse_bounded(text, max_summary_bytes, 64);
-    std::cout << (flags.json ? text : summary_text(summary));
+    const std::string path = evidence + "/summary.json";
+    std::string text;
+    try {
+        const nlohmann::json summary =
+            parse_bounded(read_evidence_file(path, max_summary_bytes), max_summary_bytes, 64);
+        if (!summary.is_object()) {
+            throw RecipeError("", "must be an object");
+        }
+        require_schema(summary.at("schema").get<std::string>(), summary_schema);
+        text = flags.json ? summary.dump(2, ' ', true) + "\n" : summary_text(summary);
+    } catch (const RecipeError& error) {
+        throw UsageError("'" + path + "' is not a summary of difffuzz: " + error.what());
+    } catch (const nlohmann::json::exception&) {
+        throw UsageError("'" + path +
+                         "' is not a summary of difffuzz: a field is missing or of another type");
+    }
+    std::cout << text;
     return static_cast<int>(ExitCode::holds);
 }
 

@@ -1,10 +1,12 @@
 // difffuzz repro: runs the case of a record or a recipe on the tools at hand.
 #include <filesystem>
 #include <iostream>
+#include <set>
 
 #include <boost/asio/io_context.hpp>
 
 #include "apps/difffuzz/flags.hpp"
+#include "apps/difffuzz/output.hpp"
 #include "apps/difffuzz/tools.hpp"
 #include "campaign/evidence/files.hpp"
 #include "campaign/evidence/record.hpp"
@@ -22,6 +24,7 @@ namespace {
 
 constexpr std::size_t max_input_bytes = std::size_t{16} << 20;
 constexpr unsigned repro_runs = 3;
+constexpr std::string_view record_kind = "difffuzz.record/";
 
 // Exit codes that 'git bisect run' knows.
 constexpr int bisect_gone = 0;
@@ -34,7 +37,7 @@ ParsedRecord read_input(const std::string& path) {
     ParsedRecord input;
     try {
         const nlohmann::json json = parse_bounded(text, max_input_bytes, 128);
-        if (json.is_object() && json.value("schema", "") == record_schema) {
+        if (json.is_object() && json.value("schema", "").starts_with(record_kind)) {
             input = parse_record(text);
         } else {
             input.recipe = case_from_text(text);
@@ -114,13 +117,47 @@ Found judge_run(const ParsedRecord& input, const CaseReport& report) {
     }
 }
 
+void print_line(const std::string& line) { std::cout << printable_text(line) << "\n"; }
+
+// A field of a symptom on one line.
+std::string shown_field(const nlohmann::json& symptom, const std::string& key) {
+    constexpr std::size_t longest = 400;
+    if (!symptom.contains(key)) {
+        return "(none)";
+    }
+    const nlohmann::json& value = symptom.at(key);
+    return shown_text(value.is_string() ? value.get<std::string>() : value.dump(), longest);
+}
+
 void print_symptom(const nlohmann::json& symptom) {
     for (const char* key : {"direction", "field", "subject_class", "reference_class",
                             "subject_message", "reference_message"}) {
-        if (const std::string value = symptom.value(key, ""); !value.empty()) {
-            std::cout << "  " << key << ": " << shown_text(value, 400) << "\n";
+        if (const std::string value = shown_field(symptom, key); !value.empty()) {
+            print_line(std::string("  ") + key + ": " + value);
         }
     }
+}
+
+// Expected and seen, each field of them; a star marks those that differ.
+void print_both(const nlohmann::json& expected, const nlohmann::json& seen) {
+    std::set<std::string> keys;
+    for (const nlohmann::json* symptom : {&expected, &seen}) {
+        for (const auto& item : symptom->items()) {
+            keys.insert(item.key());
+        }
+    }
+    std::string differing;
+    for (const std::string& key : keys) {
+        const std::string before = shown_field(expected, key);
+        const std::string now = shown_field(seen, key);
+        if (before == now) {
+            print_line("    " + key + ": " + before);
+            continue;
+        }
+        differing += (differing.empty() ? "" : ", ") + key;
+        print_line("  * " + key + ": expected " + "'" + before + "'" + ", seen " + "'" + now + "'");
+    }
+    print_line("  what differs: " + differing);
 }
 
 std::string drifted_image(const ParsedRecord& input, const CaseReport& report) {
@@ -154,12 +191,12 @@ int conclude(const ParsedRecord& input, const std::vector<CaseReport>& reports, 
     }
     const CaseReport& last = reports.back();
     if (const std::string image = drifted_image(input, last); !image.empty()) {
-        std::cout << "inputs drifted: image '" << image
-                  << "' is not what it was when the record was made\n";
+        print_line("inputs drifted: image '" + shown_text(image, 64) +
+                   "' is not what it was when the record was made");
         return bisect ? bisect_cannot_tell : static_cast<int>(ExitCode::inputs_drifted);
     }
     if (same == reports.size()) {
-        std::cout << "reproduces: " << last.type << "\n";
+        print_line("reproduces: " + last.type);
         print_symptom(last.symptom);
         return bisect ? bisect_reproduces : static_cast<int>(ExitCode::holds);
     }
@@ -168,14 +205,17 @@ int conclude(const ParsedRecord& input, const std::vector<CaseReport>& reports, 
         return bisect ? bisect_gone : static_cast<int>(ExitCode::does_not_hold);
     }
     if (unclear > 0) {
-        std::cout << "no verdict: " << to_string(last.terminal)
-                  << (last.reason.empty() ? "" : ", " + last.reason) << "\n";
+        print_line("no verdict: " + std::string(to_string(last.terminal)) +
+                   (last.reason.empty() ? "" : ", " + last.reason));
     } else if (same == 0 && gone == 0) {
-        std::cout << "another symptom: " << last.type << "\n";
-        print_symptom(last.symptom);
+        const std::string expected = record_type(*input.symptom);
+        print_line("another symptom: " + last.type +
+                   (last.type == expected ? "" : " instead of " + expected));
+        print_both(to_json(*input.symptom), last.symptom);
         return bisect ? bisect_cannot_tell : static_cast<int>(ExitCode::other_symptom);
     } else {
-        std::cout << "flaky: " << same << " of " << reports.size() << " runs show the symptom\n";
+        print_line("flaky: " + std::to_string(same) + " of " + std::to_string(reports.size()) +
+                   " runs show the symptom");
     }
     return bisect ? bisect_cannot_tell : static_cast<int>(ExitCode::no_verdict);
 }
@@ -185,7 +225,7 @@ int repro_on(const ParsedRecord& input, const Flags& flags) {
     const ToolPaths tools = find_tools(flags);
     options.subject = tools.subject;
     options.reference = tools.reference;
-    options.exposed = flags.exposed;
+    options.exposed = exposed_from(flags);
     options.run_as = tool_identity(flags);
     options.limits = limits_from(flags);
     const ScratchDirectory scratch;
@@ -195,7 +235,7 @@ int repro_on(const ParsedRecord& input, const Flags& flags) {
     for (const Step& step : input.recipe.steps) {
         std::cout << program_of(step);
         for (const std::string& word : render_step(input.recipe, step)) {
-            std::cout << " " << shown_text(shell_quote(word), 400);
+            std::cout << " " << shell_quote(word);
         }
         std::cout << "\n";
     }
@@ -214,13 +254,15 @@ int repro(const Flags& flags) {
     try {
         const ParsedRecord input = read_input(flags.positional.at(0));
         try {
-            return repro_on(input, flags);
+            const int code = repro_on(input, flags);
+            require_output();
+            return code;
         } catch (const EnvironmentError& error) {
-            std::cerr << "difffuzz: " << error.what() << "\n";
+            std::cerr << "difffuzz: " << printable_text(error.what()) << "\n";
             return bisect_cannot_tell;
         }
     } catch (const UsageError& error) {
-        std::cerr << "difffuzz: " << error.what() << "\n";
+        std::cerr << "difffuzz: " << printable_text(error.what()) << "\n";
         return bisect_cannot_be_cured;
     }
 }

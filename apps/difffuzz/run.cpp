@@ -13,8 +13,10 @@
 #include "campaign/campaign.hpp"
 #include "campaign/evidence/files.hpp"
 #include "campaign/evidence/layout.hpp"
+#include "core/decimal.hpp"
 #include "core/errors.hpp"
 #include "ops/operation.hpp"
+#include "oracles/shown_text.hpp"
 #include "reporting/reports/summary.hpp"
 
 namespace difffuzz {
@@ -42,10 +44,11 @@ public:
                                                         static_cast<double>(progress.done)
                                                   : 0;
         const bool bounded = progress.total < unbounded_iterations;
-        const std::string line =
-            fmt::format("{}{} cases, {:.0f}/s, {:.1f} % compared, {} buckets{}", progress.done,
-                        bounded ? fmt::format(" of {}", progress.total) : "", rate, compared,
-                        progress.buckets, bounded ? fmt::format(", {:.0f} s left", left) : "");
+        const std::string line = fmt::format(
+            "{}{} {}, {:.0f}/s, {:.1f} % compared, {} buckets{}", progress.done,
+            bounded ? fmt::format(" of {}", progress.total) : "",
+            (bounded ? progress.total : progress.done) == 1 ? "case" : "cases", rate, compared,
+            progress.buckets, bounded ? fmt::format(", {:.0f} s left", left) : "");
         if (terminal) {
             std::cerr << "\r\033[K" << line << std::flush;
             open_ = true;
@@ -71,14 +74,15 @@ Shard parse_shard(const std::string& text) {
     if (text.empty()) {
         return {};
     }
-    unsigned index = 0;
-    unsigned count = 0;
-    char rest = 0;
-    if (std::sscanf(text.c_str(), "%u/%u%c", &index, &count, &rest) != 2 || index < 1 ||
-        index > count) {
-        throw UsageError("--shard takes I/N with I from 1 to N, such as 2/4");
+    const std::size_t slash = text.find('/');
+    const auto index = parse_decimal(text.substr(0, slash));
+    const auto count =
+        slash == std::string::npos ? std::nullopt : parse_decimal(text.substr(slash + 1));
+    if (!index || !count || *index < 1 || *index > *count) {
+        throw UsageError("--shard takes I/N with I from 1 to N, such as 2/4, not '" +
+                         text.substr(0, 80) + "'");
     }
-    return {index - 1, count};
+    return {*index - 1, *count};
 }
 
 std::uint64_t drawn_seed() {
@@ -104,24 +108,23 @@ void take_over_terms(const Flags& flags, CampaignOptions& options) {
     if (flags.shard.empty()) {
         options.shard = {terms.at("shard").at("index"), terms.at("shard").at("count")};
     }
+    const Plan plan = read_campaign_plan(flags.out);
     if (flags.operations.empty()) {
-        const Plan plan = plan_from_json(
-            nlohmann::json::parse(read_file(flags.out + "/plan.json", std::size_t{1} << 20)));
         options.operations = plan.operations;
+    }
+    if (!flags.damaged) {
+        options.damaged_percent = plan.damaged_percent;
     }
 }
 
 CampaignOptions options_from(const Flags& flags) {
     CampaignOptions options;
     options.iterations = flags.iterations.value_or(default_iterations);
-    if (options.iterations == 0 || options.iterations > unbounded_iterations) {
-        throw UsageError("--iterations must be at least 1 (and below 2^40)");
-    }
     options.seed = flags.seed ? *flags.seed : drawn_seed();
     if (!flags.operations.empty()) {
         options.operations = parse_operations(flags.operations);
     }
-    options.exposed = flags.exposed;
+    options.exposed = exposed_from(flags);
     options.run_as = tool_identity(flags);
     options.jobs = jobs_from(flags);
     options.limits = limits_from(flags);
@@ -129,15 +132,14 @@ CampaignOptions options_from(const Flags& flags) {
     options.max_new = flags.max_new;
     options.min_compared = flags.min_compared;
     options.max_inconclusive = flags.max_inconclusive;
-    options.damaged_percent = flags.damaged;
+    if (flags.damaged) {
+        options.damaged_percent = *flags.damaged;
+    }
     options.shard = parse_shard(flags.shard);
     if (flags.max_new && !flags.shard.empty()) {
         throw UsageError(
             "--max-new and --shard do not go together: a shard does not see the "
             "symptoms of the others");
-    }
-    if (flags.max_new && *flags.max_new == 0) {
-        throw UsageError("--max-new must be at least 1");
     }
     if (flags.duration) {
         options.duration = std::chrono::seconds(*flags.duration);
@@ -166,14 +168,14 @@ int run(const Flags& flags) {
         ProgressPrinter printer;
         CampaignHooks hooks;
         hooks.progress = [&](const Progress& progress) { printer(progress); };
-        hooks.note = [](const std::string& line) { spdlog::info(line); };
+        hooks.note = [](const std::string& line) { spdlog::info(printable_text(line)); };
         result = run_campaign(options, hooks);
     }
     const nlohmann::json summary = summary_json(result);
     const std::string text = summary_text(summary);
     write_file(options.directory, "summary.json", summary.dump(2) + "\n");
     write_file(options.directory, "summary.txt", text);
-    std::cout << text << "evidence: " << options.directory << "\n";
+    std::cout << text << "evidence: " << printable_text(options.directory) << "\n";
     return static_cast<int>(result.verdict.exit);
 }
 

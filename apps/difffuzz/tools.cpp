@@ -13,6 +13,7 @@
 
 #include "apps/difffuzz/config.hpp"
 #include "core/errors.hpp"
+#include "oracles/shown_text.hpp"
 
 namespace difffuzz {
 namespace {
@@ -70,7 +71,7 @@ ToolPaths find_tools(const Flags& flags) {
     if (needs_config && !flags.no_config) {
         config = find_config();
         if (config) {
-            std::cerr << "difffuzz: using " << config->path << "\n";
+            std::cerr << "difffuzz: using " << printable_text(config->path) << "\n";
         }
     }
     const auto named = [](const std::string& flag, const char* variable,
@@ -94,6 +95,29 @@ ToolPaths find_tools(const Flags& flags) {
     return {resolve(*subject, "subject"), resolve(reference.value_or("qemu-img"), "reference")};
 }
 
+std::vector<std::string> exposed_from(const Flags& flags) {
+    std::vector<std::string> exposed;
+    for (const std::string& named : flags.exposed) {
+        std::error_code error;
+        const fs::path real = fs::canonical(named, error);
+        if (error) {
+            throw UsageError("--expose: cannot use '" + named + "': " + error.message());
+        }
+        if (!fs::is_directory(real, error)) {
+            throw UsageError("--expose: '" + named + "' is not a directory");
+        }
+        if (real == real.root_path()) {
+            throw UsageError(
+                "--expose: '" + named +
+                "' is the root of the file system; name only the directories that tools need");
+        }
+        fs::path path = fs::absolute(named).lexically_normal();
+        // Without the slash at its end.
+        exposed.push_back(path.has_filename() ? path : path.parent_path());
+    }
+    return exposed;
+}
+
 Identity tool_identity(const Flags& flags) {
     if (::geteuid() != 0) {
         if (!flags.run_as.empty()) {
@@ -114,13 +138,7 @@ Identity tool_identity(const Flags& flags) {
 
 Limits limits_from(const Flags& flags) {
     Limits limits;
-    limits.time = std::chrono::milliseconds(static_cast<std::int64_t>(flags.timeout * 1000));
-    if (flags.memory_limit_mib < 16 || flags.memory_limit_mib > (1U << 20)) {
-        throw UsageError("--memory-limit must lie between 16 and 1048576 MiB");
-    }
-    if (flags.disk_limit_mib < 16 || flags.disk_limit_mib > (1U << 20)) {
-        throw UsageError("--disk-limit must lie between 16 and 1048576 MiB");
-    }
+    limits.time = flags.timeout;
     limits.memory_bytes = flags.memory_limit_mib << 20;
     limits.disk_bytes = flags.disk_limit_mib << 20;
     return limits;

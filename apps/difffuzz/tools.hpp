@@ -22,6 +22,9 @@ ToolPaths find_tools(const Flags& flags);
 // for a user that does not exist, or for root.
 Identity tool_identity(const Flags& flags);
 
+// The directories of --expose, absolute. UsageError for what is none, or is "/".
+std::vector<std::string> exposed_from(const Flags& flags);
+
 Limits limits_from(const Flags& flags);
 
 unsigned jobs_from(const Flags& flags);

@@ -67,11 +67,18 @@ void write_file(const std::string& directory, const std::string& name, std::stri
     write_file(opened.get(), name, content);
 }
 
-std::string read_file(const std::string& path, std::size_t max_bytes) {
-    // Non-blocking, so that a named pipe in the place of a file cannot hold us up.
-    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+namespace {
+
+// What is wrong with a file that open() refused with O_NOFOLLOW.
+std::string open_failure(int error_number) {
+    return error_number == ELOOP ? "it is a symbolic link" : std::strerror(error_number);
+}
+
+// Non-blocking, so that a named pipe in the place of a file cannot hold us up.
+std::string read_whole(const std::string& path, std::size_t max_bytes, int flags) {
+    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags));
     if (!file.valid()) {
-        throw UsageError("cannot read '" + path + "': " + std::strerror(errno));
+        throw UsageError("cannot read '" + path + "': " + open_failure(errno));
     }
     struct stat status {};
     if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
@@ -97,9 +104,42 @@ std::string read_file(const std::string& path, std::size_t max_bytes) {
     throw UsageError("cannot read '" + path + "': it grew while it was read");
 }
 
+}  // namespace
+
+std::string read_file(const std::string& path, std::size_t max_bytes) {
+    return read_whole(path, max_bytes, 0);
+}
+
+std::string read_evidence_file(const std::string& path, std::size_t max_bytes) {
+    return read_whole(path, max_bytes, O_NOFOLLOW);
+}
+
+int open_evidence_file(const std::string& path, int flags) {
+    FileDescriptor file(::open(path.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644));
+    if (!file.valid()) {
+        if (errno == ENOENT && (flags & O_CREAT) == 0) {
+            return -1;
+        }
+        throw EnvironmentError("cannot open '" + path + "': " + open_failure(errno));
+    }
+    struct stat status {};
+    if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+        throw EnvironmentError("cannot open '" + path + "': it is not a regular file");
+    }
+    return file.release();
+}
+
 void make_directory(int directory, const std::string& name) {
-    if (::mkdirat(directory, name.c_str(), 0755) != 0 && errno != EEXIST) {
+    if (::mkdirat(directory, name.c_str(), 0755) == 0) {
+        return;
+    }
+    struct stat status {};
+    if (errno != EEXIST || ::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
         cannot("create the directory", name);
+    }
+    if (!S_ISDIR(status.st_mode)) {
+        errno = ENOTDIR;
+        cannot("use the directory", name);
     }
 }
 

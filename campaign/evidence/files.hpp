@@ -14,6 +14,13 @@ void write_file(const std::string& directory, const std::string& name, std::stri
 // Whole file, at most `max_bytes`. Throws UsageError naming the file and what is wrong.
 std::string read_file(const std::string& path, std::size_t max_bytes);
 
+// The same for a file of the evidence, which difffuzz made: never through a symbolic link.
+std::string read_evidence_file(const std::string& path, std::size_t max_bytes);
+// Opens a file of the evidence with `flags` (O_RDWR | O_CREAT, ...; new ones get mode 0644): a
+// regular file, no symbolic link, without waiting for anybody. The descriptor is the caller's.
+// EnvironmentError naming the file; -1 only if it does not exist and `flags` do not make it.
+int open_evidence_file(const std::string& path, int flags);
+
 // Makes `name` below `directory` (one level), which may exist already. Throws EnvironmentError.
 void make_directory(int directory, const std::string& name);
 // Makes a directory and those above it. Throws EnvironmentError.

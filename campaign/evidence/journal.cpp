@@ -1,19 +1,24 @@
 #include "campaign/evidence/journal.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "campaign/evidence/files.hpp"
+#include "core/cases/json_fields.hpp"
 #include "core/errors.hpp"
 
 namespace difffuzz {
 namespace {
 
 using nlohmann::json;
+
+constexpr std::size_t max_line_bytes = std::size_t{16} << 20;
+constexpr int max_depth = 64;
 
 std::string journal_path(const std::string& directory) { return directory + "/journal.ndjson"; }
 
@@ -41,13 +46,76 @@ off_t whole_lines(int file, off_t size) {
     return 0;
 }
 
+[[noreturn]] void unusable(const std::string& path, std::size_t line, const std::string& reason) {
+    throw EnvironmentError("line " + std::to_string(line) + " of '" + path + "' cannot be used (" +
+                           reason + "); start anew in another --out directory");
+}
+
+// Words that become part of a path.
+void require_plain(const std::string& word, const std::string& pointer) {
+    const bool plain = std::ranges::all_of(word, [](char byte) {
+        return (byte >= 'a' && byte <= 'z') || (byte >= '0' && byte <= '9') || byte == '_';
+    });
+    if (!plain) {
+        throw RecipeError(pointer, "holds more than a-z, 0-9 and '_'");
+    }
+}
+
+// The whole lines of a journal, one after the other; none for one that does not exist. A last line
+// that was cut off while it was written is left out.
+class Lines {
+public:
+    explicit Lines(const std::string& path)
+        : path_(path), file_(open_evidence_file(path, O_RDONLY)) {}
+
+    bool next(std::string& line) {
+        for (;;) {
+            if (const std::size_t feed = text_.find('\n', searched_); feed != std::string::npos) {
+                line = text_.substr(begin_, feed - begin_);
+                begin_ = searched_ = feed + 1;
+                return true;
+            }
+            searched_ = text_.size();
+            if (!file_.valid() || !fill()) {
+                return false;
+            }
+        }
+    }
+
+private:
+    bool fill() {
+        text_.erase(0, begin_);
+        searched_ -= begin_;
+        begin_ = 0;
+        if (text_.size() > max_line_bytes) {
+            throw EnvironmentError("'" + path_ + "' holds a line that no journal has; start anew " +
+                                   "in another --out directory");
+        }
+        char buffer[1 << 16];
+        ssize_t got = 0;
+        do {
+            got = ::read(file_.get(), buffer, sizeof buffer);
+        } while (got < 0 && errno == EINTR);
+        if (got < 0) {
+            cannot("read");
+        }
+        text_.append(buffer, static_cast<std::size_t>(got));
+        return got > 0;
+    }
+
+    const std::string& path_;
+    FileDescriptor file_;
+    std::string text_;
+    std::size_t begin_ = 0;     // of the line that is next
+    std::size_t searched_ = 0;  // no line feed from begin_ to here
+};
+
 }  // namespace
 
 Journal::Journal(const std::string& directory)
-    : file_(
-          ::open(journal_path(directory).c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644)) {
+    : file_(open_evidence_file(journal_path(directory), O_RDWR | O_CREAT | O_APPEND)) {
     struct stat status {};
-    if (!file_.valid() || ::fstat(file_.get(), &status) != 0) {
+    if (::fstat(file_.get(), &status) != 0) {
         cannot("open");
     }
     const off_t whole = whole_lines(file_.get(), status.st_size);
@@ -86,30 +154,31 @@ void Journal::append(const std::string& line) {
 JournalState Journal::load(const std::string& directory,
                            const std::function<void(const CaseReport&)>& committed) {
     JournalState state;
-    std::ifstream file(journal_path(directory));
+    const std::string path = journal_path(directory);
+    Lines lines(path);
     std::string line;
-    for (std::size_t number = 1; std::getline(file, line); ++number) {
-        if (file.eof()) {
-            break;  // cut off while it was written
-        }
+    for (std::size_t number = 1; lines.next(line); ++number) {
         try {
-            const json entry = json::parse(line);
+            const json entry = parse_bounded(line, max_line_bytes, max_depth);
             if (entry.contains("committed")) {
                 const CaseReport report = report_from_json(entry.at("committed"));
                 if (report.index != state.committed) {
-                    throw std::runtime_error("out of order");
+                    throw RecipeError("/committed/index", "is out of order");
                 }
+                require_plain(report.type, "/committed/type");
+                require_plain(report.fingerprint, "/committed/fingerprint");
                 ++state.committed;
                 state.in_flight.erase(report.index);
                 committed(report);
             } else {
-                const std::uint64_t index = entry.at("started");
+                const std::uint64_t index =
+                    checked_number(entry.at("started"), "/started", 0, UINT64_MAX);
                 state.in_flight[index] = entry.at("alone").get<bool>();
             }
-        } catch (const std::exception& error) {
-            throw EnvironmentError("line " + std::to_string(number) +
-                                   " of the evidence's journal.ndjson cannot be used (" +
-                                   error.what() + "); start anew in another --out directory");
+        } catch (const RecipeError& error) {
+            unusable(path, number, error.what());
+        } catch (const json::exception&) {
+            unusable(path, number, "a field is missing or of another type");
         }
     }
     return state;

@@ -115,10 +115,8 @@ json make_killed_record(const Case& c, const RecordOrigin& origin) {
 
 ParsedRecord parse_record(std::string_view text) {
     const json record = parse_bounded(text, max_record_bytes, 128);
-    if (!record.is_object() || record.value("schema", "") != record_schema) {
-        throw RecipeError("/schema", "must be '" + std::string(record_schema) + "'");
-    }
     ObjectFields fields(record, "");
+    require_schema(fields.text("schema", 64), record_schema);
     ParsedRecord parsed;
     parsed.type = fields.text("type", 256);
     try {
@@ -129,6 +127,16 @@ ParsedRecord parse_record(std::string_view text) {
     if (const json* symptom = fields.optional("symptom")) {
         parsed.symptom = symptom_from_json(*symptom);
         parsed.fingerprint = fields.text("fingerprint", 64);
+        if (parsed.type != record_type(*parsed.symptom)) {
+            throw RecipeError("/type", "does not follow from the symptom, which makes it '" +
+                                           record_type(*parsed.symptom) + "'");
+        }
+        const std::uint64_t culprit =
+            fields.number("culprit_step", 0, parsed.recipe.steps.size() - 1);
+        if (parsed.fingerprint !=
+            fingerprint(parsed.recipe, static_cast<std::size_t>(culprit), *parsed.symptom)) {
+            throw RecipeError("/fingerprint", "does not follow from the symptom and the recipe");
+        }
         const json& images = fields.required("images");
         if (!images.is_object() || images.size() > 64) {
             throw RecipeError("/images", "must be an object of image ids and hashes");

@@ -44,7 +44,7 @@ struct ParsedRecord {
     Profile subject;
     Profile reference;
 };
-// Throws RecipeError.
+// Throws RecipeError, also for a type or fingerprint that does not follow from symptom and recipe.
 ParsedRecord parse_record(std::string_view text);
 
 }  // namespace difffuzz

@@ -226,6 +226,10 @@ public:
                 plan.bind(tree, tree);
             }
         }
+        // What was bound is what was stamped.
+        for (const auto& tool : tools_) {
+            require_unchanged(tool.name, tool.stamps);
+        }
         auto settings = runner_options(options, identity_, cgroup_);
         for (const auto& binding : bindings_) {
             if (!binding.inside.starts_with("/tool/")) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "campaign/execution/file_stamp.hpp"
 #include "core/tools/runner.hpp"
 
 namespace difffuzz {
@@ -31,6 +32,8 @@ struct SandboxTool {
     // Host paths of what the program needs to run (itself, loader, shared libraries; for a tree of
     // scripts/get-qemu-img those that its identity.json lists), sorted; for the tool's identity.
     std::vector<std::string> files;
+    // Of `files` and the path that the user named, as they were when they were bound.
+    std::vector<FileStamp> stamps;
     // "NAME=value" entries that its commands need besides their own, to find libraries that the
     // system does not have.
     std::vector<std::string> environment;

@@ -188,7 +188,10 @@ bool in_base_trees(std::string_view path) {
     });
 }
 
-FoundTool find_tool(const ToolSource& source, const Identity& run_as) {
+namespace {
+
+// All but the stamps.
+FoundTool find_files(const ToolSource& source, const Identity& run_as) {
     const auto program = real_path(source, source.program);
     const auto head = read_program_head(read_head(source, program));
     const auto inside = "/tool/" + source.name;
@@ -213,6 +216,15 @@ FoundTool find_tool(const ToolSource& source, const Identity& run_as) {
         add_interpreter(found, source, head.interpreter);
     }
     sort_unique(found.tool.files);
+    return found;
+}
+
+}  // namespace
+
+FoundTool find_tool(const ToolSource& source, const Identity& run_as) {
+    FoundTool found = find_files(source, run_as);
+    found.tool.stamps = stamp_files(found.tool.files);
+    found.tool.stamps.push_back(stamp_file(source.program));
     return found;
 }
 

@@ -1,5 +1,6 @@
 #include "campaign/workers/messages.hpp"
 
+#include "core/cases/base64.hpp"
 #include "core/cases/recipe_json.hpp"
 
 namespace difffuzz {
@@ -19,13 +20,59 @@ Limits limits_from_json(const json& value) {
     return limits;
 }
 
+// Paths are bytes, which JSON texts cannot hold.
+json paths_json(const std::vector<std::string>& paths) {
+    json result = json::array();
+    for (const std::string& path : paths) {
+        result.push_back(base64_encode(path));
+    }
+    return result;
+}
+
+std::string path_from_json(const json& value) {
+    const auto path = base64_decode(value.get_ref<const std::string&>());
+    if (!path) {
+        throw RecipeError("/path", "is not base64");
+    }
+    return *path;
+}
+
+std::vector<std::string> paths_from_json(const json& value) {
+    std::vector<std::string> result;
+    for (const json& path : value) {
+        result.push_back(path_from_json(path));
+    }
+    return result;
+}
+
+json stamps_json(const std::vector<FileStamp>& stamps) {
+    json result = json::array();
+    for (const FileStamp& stamp : stamps) {
+        result.push_back({{"path", base64_encode(stamp.path)},
+                          {"device", stamp.device},
+                          {"inode", stamp.inode},
+                          {"bytes", stamp.bytes},
+                          {"modified_ns", stamp.modified_ns}});
+    }
+    return result;
+}
+
+std::vector<FileStamp> stamps_from_json(const json& value) {
+    std::vector<FileStamp> result;
+    for (const json& stamp : value) {
+        result.push_back({path_from_json(stamp.at("path")), stamp.at("device"), stamp.at("inode"),
+                          stamp.at("bytes"), stamp.at("modified_ns")});
+    }
+    return result;
+}
+
 json sandbox_json(const SandboxOptions& options) {
     json tools = json::array();
     for (const ToolSource& tool : options.tools) {
-        tools.push_back({{"name", tool.name}, {"program", tool.program}});
+        tools.push_back({{"name", tool.name}, {"program", base64_encode(tool.program)}});
     }
     return {{"tools", std::move(tools)},
-            {"exposed", options.exposed},
+            {"exposed", paths_json(options.exposed)},
             {"run_as",
              {{"change", options.run_as.change},
               {"uid", options.run_as.uid},
@@ -36,13 +83,25 @@ json sandbox_json(const SandboxOptions& options) {
 SandboxOptions sandbox_from_json(const json& value) {
     SandboxOptions options;
     for (const json& tool : value.at("tools")) {
-        options.tools.push_back({tool.at("name"), tool.at("program")});
+        options.tools.push_back({tool.at("name"), path_from_json(tool.at("program"))});
     }
-    options.exposed = value.at("exposed").get<std::vector<std::string>>();
+    options.exposed = paths_from_json(value.at("exposed"));
     const json& run_as = value.at("run_as");
     options.run_as = {run_as.at("change"), run_as.at("uid"), run_as.at("gid")};
     options.disk_bytes = value.at("disk_bytes");
     return options;
+}
+
+json end_json(const SideEnd& end) {
+    return {{"outcome", end.outcome}, {"could_not_run", end.could_not_run}, {"words", end.words}};
+}
+
+std::optional<SideEnd> end_from_json(const json& value, const char* name) {
+    if (!value.contains(name)) {
+        return std::nullopt;
+    }
+    const json& end = value.at(name);
+    return SideEnd{end.at("outcome"), end.at("could_not_run"), end.at("words")};
 }
 
 LayerVerdict parse_verdict(const std::string& name) {
@@ -65,21 +124,31 @@ json to_json(const Limits& limits) {
 }
 
 json to_json(const WorkerSetup& setup) {
+    json stamps = json::object();
+    for (const auto& [tool, files] : setup.stamps) {
+        stamps[tool] = stamps_json(files);
+    }
     return {{"sandbox", sandbox_json(setup.sandbox)},
             {"limits", to_json(setup.limits)},
             {"plan", to_json(setup.plan)},
             {"seed", setup.seed},
             {"subject_profile", setup.subject_profile},
-            {"reference_profile", setup.reference_profile}};
+            {"reference_profile", setup.reference_profile},
+            {"stamps", std::move(stamps)}};
 }
 
 WorkerSetup setup_from_json(const json& value) {
+    std::map<std::string, std::vector<FileStamp>> stamps;
+    for (const auto& item : value.at("stamps").items()) {
+        stamps[item.key()] = stamps_from_json(item.value());
+    }
     return {sandbox_from_json(value.at("sandbox")),
             limits_from_json(value.at("limits")),
             plan_from_json(value.at("plan")),
             value.at("seed"),
             value.at("subject_profile"),
-            value.at("reference_profile")};
+            value.at("reference_profile"),
+            std::move(stamps)};
 }
 
 json to_json(const Containment& containment) {
@@ -95,7 +164,8 @@ json to_json(const WorkerReady& ready) {
     json tools = json::array();
     for (const FoundTool& tool : ready.tools) {
         tools.push_back({{"name", tool.name},
-                         {"files", tool.files},
+                         {"files", paths_json(tool.files)},
+                         {"stamps", stamps_json(tool.stamps)},
                          {"version_output", tool.version_output},
                          {"help_output", tool.help_output},
                          {"features", tool.features},
@@ -115,17 +185,22 @@ WorkerReady ready_from_json(const json& value) {
                          containment.at("no_new_privileges"), containment.at("unprivileged_user")};
     for (const json& tool : value.at("tools")) {
         ready.tools.push_back(
-            {tool.at("name"), tool.at("files"), tool.at("version_output"), tool.at("help_output"),
+            {tool.at("name"), paths_from_json(tool.at("files")),
+             stamps_from_json(tool.at("stamps")), tool.at("version_output"), tool.at("help_output"),
              tool.at("features").get<std::vector<std::string>>(), tool.at("failure")});
     }
     return ready;
 }
 
 json to_json(const Task& task) {
-    json value{
-        {"index", task.index}, {"subject", task.roles.subject}, {"reference", task.roles.reference},
-        {"runs", task.runs},   {"saturated", task.saturated},   {"digests", task.digests},
-        {"stage", task.stage}};
+    json value{{"index", task.index},
+               {"subject", task.roles.subject},
+               {"reference", task.roles.reference},
+               {"runs", task.runs},
+               {"saturated", task.saturated},
+               {"digests", task.digests},
+               {"ends", task.ends},
+               {"stage", task.stage}};
     if (task.recipe) {
         value["recipe"] = to_json(*task.recipe);
     }
@@ -139,6 +214,7 @@ Task task_from_json(const json& value) {
     task.runs = value.at("runs");
     task.saturated = value.at("saturated").get<std::vector<std::string>>();
     task.digests = value.at("digests");
+    task.ends = value.at("ends");
     task.stage = value.at("stage");
     if (value.contains("recipe")) {
         task.recipe = case_from_json(value.at("recipe"));
@@ -180,6 +256,12 @@ json to_json(const CaseReport& report) {
     if (!report.image_digests.empty()) {
         value["images"] = report.image_digests;
     }
+    if (report.subject_end) {
+        value["subject_end"] = end_json(*report.subject_end);
+    }
+    if (report.reference_end) {
+        value["reference_end"] = end_json(*report.reference_end);
+    }
     return value;
 }
 
@@ -212,6 +294,8 @@ CaseReport report_from_json(const json& value) {
     if (value.contains("images")) {
         report.image_digests = value.at("images").get<std::map<std::string, std::string>>();
     }
+    report.subject_end = end_from_json(value, "subject_end");
+    report.reference_end = end_from_json(value, "reference_end");
     return report;
 }
 

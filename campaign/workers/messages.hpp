@@ -22,13 +22,17 @@ struct WorkerSetup {
     std::uint64_t seed = 0;
     std::string subject_profile;  // profiles' JSON text, for records; empty while they are made
     std::string reference_profile;
+    // By tool, as the first worker found them: a worker that finds others does not start. Empty
+    // for the first one.
+    std::map<std::string, std::vector<FileStamp>> stamps;
 };
 
 // One tool as a worker found it.
 struct FoundTool {
     std::string name;
     std::vector<std::string> files;  // host paths
-    std::string version_output;
+    std::vector<FileStamp> stamps;   // see SandboxTool
+    std::string version_output;      // in ASCII, what is not printable as '?'
     std::string help_output;
     std::vector<std::string> features;  // of the plan's vocabulary, tried out
     std::string failure;  // one sentence; empty when both commands ended by themselves
@@ -52,6 +56,8 @@ struct Task {
     std::vector<std::string> saturated;
     // Whether the report is to hold the digests of the input images.
     bool digests = false;
+    // Whether the report is to hold how each side ended, in its own words.
+    bool ends = false;
     // Name of the directory below staging for a full record; empty: none is wanted.
     std::string stage;
 };
@@ -71,6 +77,13 @@ struct TimeoutReport {
     bool hang = false;
 };
 
+// How one side's tool ended a case: its first command that did not succeed, else succeeded.
+struct SideEnd {
+    std::string outcome;         // to_string(OutcomeClass)
+    bool could_not_run = false;  // the program itself or what it needs to run was not there
+    std::string words;           // first line of its stderr: escaped, bounded
+};
+
 // What became of one case. Also the journal's line for it.
 struct CaseReport {
     std::uint64_t index = 0;
@@ -88,9 +101,12 @@ struct CaseReport {
     std::string type;
     std::string severity;
     std::string fingerprint;
-    nlohmann::json symptom;                            // null otherwise
-    bool staged = false;                               // a full record lies in staging
-    std::map<std::string, std::string> image_digests;  // where the task asked for them
+    nlohmann::json symptom;  // null otherwise
+    bool staged = false;     // a full record lies in staging
+    // Where the task asked for them:
+    std::map<std::string, std::string> image_digests;
+    std::optional<SideEnd> subject_end;  // not where the case could not be set up
+    std::optional<SideEnd> reference_end;
 };
 
 // What a worker used, in its answer to the last message.

@@ -44,6 +44,7 @@ public:
     void run(const Handlers& handlers);
     // Makes run() return as soon as possible; tasks that are running are given up.
     void stop();
+    bool stopped() const { return stopped_; }
     // No more full records are wanted for this fingerprint.
     void saturate(const std::string& fingerprint) { saturated_.push_back(fingerprint); }
     std::size_t running() const;

@@ -1,5 +1,6 @@
 #include "campaign/workers/worker.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <set>
 
@@ -13,6 +14,7 @@
 #include "core/errors.hpp"
 #include "core/tools/file_descriptor.hpp"
 #include "oracles/message_template.hpp"
+#include "oracles/shown_text.hpp"
 #include "oracles/stream_text.hpp"
 
 namespace difffuzz {
@@ -29,11 +31,51 @@ std::uint64_t cpu_us(const rusage& usage) {
     return microseconds(usage.ru_utime) + microseconds(usage.ru_stime);
 }
 
+std::string own_words(const Outcome& outcome) {
+    constexpr std::size_t longest = 200;
+    if (const auto* failed = std::get_if<FailedToStart>(&outcome.ending)) {
+        return failed->what + ": " + std::generic_category().message(failed->error_number);
+    }
+    return shown_text(first_line(outcome.err.head), longest);
+}
+
+// As shells and loaders say it.
+bool could_not_run(const Ending& ending) {
+    const auto* exited = std::get_if<Exited>(&ending);
+    return std::holds_alternative<FailedToStart>(ending) ||
+           (exited != nullptr && (exited->code == 126 || exited->code == 127));
+}
+
+std::optional<SideEnd> side_end(const Case& c, const Observation& side,
+                                const std::vector<int>& answer_codes) {
+    if (side.steps.empty()) {
+        return std::nullopt;
+    }
+    for (std::size_t s = 0; s < side.steps.size(); ++s) {
+        const OutcomeClass outcome = step_class(side.steps[s], answer_codes);
+        if (c.steps[s].actor == Actor::tool && outcome != OutcomeClass::succeeded) {
+            return SideEnd{std::string(to_string(outcome)),
+                           could_not_run(side.steps[s].outcome.ending),
+                           own_words(side.steps[s].outcome)};
+        }
+    }
+    return SideEnd{std::string(to_string(OutcomeClass::succeeded)), false, {}};
+}
+
+// Versions and formats are ASCII; nothing else that a tool prints for them is of use.
+std::string in_ascii(std::string text) {
+    std::replace_if(
+        text.begin(), text.end(),
+        [](char byte) { return byte != '\n' && byte != '\t' && (byte < 0x20 || byte > 0x7e); },
+        '?');
+    return text;
+}
+
 FoundTool question_tool(Sandbox& sandbox, const SandboxTool& tool, const Limits& limits) {
-    FoundTool found{tool.name, tool.files, {}, {}, {}, {}};
+    FoundTool found{tool.name, tool.files, tool.stamps, {}, {}, {}, {}};
     const auto ask = [&](const char* option, std::string& into) {
         const Outcome outcome = sandbox.run(tool_command(sandbox, tool, 0, {0}, {option}, limits));
-        into = stream_text(outcome.out).substr(0, std::size_t{256} << 10);
+        into = in_ascii(stream_text(outcome.out).substr(0, std::size_t{256} << 10));
         if (const auto* failed = std::get_if<FailedToStart>(&outcome.ending)) {
             found.failure = "it cannot be started (" + failed->what + ": " +
                             std::generic_category().message(failed->error_number) + ")";
@@ -65,6 +107,12 @@ public:
           sandbox_(setup.sandbox),
           executor_(sandbox_, setup.limits),
           plan_digest_(plan_digest(setup.plan)) {
+        for (const SandboxTool& tool : sandbox_.tools()) {
+            if (const auto expected = setup.stamps.find(tool.name);
+                expected != setup.stamps.end()) {
+                require_same_files(tool.name, expected->second, tool.stamps);
+            }
+        }
         if (!setup.subject_profile.empty()) {
             subject_ = profile_from_json(json::parse(setup.subject_profile), "");
             reference_ = profile_from_json(json::parse(setup.reference_profile), "");
@@ -93,7 +141,7 @@ public:
             try {
                 send_frame(socket_, to_json(run(task_from_json(message))).dump());
             } catch (const EnvironmentError& error) {
-                send_frame(socket_, json{{"error", error.what()}}.dump());
+                send_frame(socket_, json{{"error", printable_text(error.what())}}.dump());
             }
         }
     }
@@ -124,6 +172,11 @@ private:
         }
         if (task.digests) {
             report.image_digests = executor_.image_digests(*c);
+        }
+        if (task.ends) {
+            const std::vector<int>& answers = find_operation(c->operation)->answer_codes;
+            report.subject_end = side_end(*c, result.subject, answers);
+            report.reference_end = side_end(*c, result.reference, answers);
         }
         if (result.difference) {
             report_difference(*c, result, task, report);
@@ -206,7 +259,7 @@ int serve_worker(int socket, const ExtraFiles& extra) {
                                           setup_from_json(json::parse(*text)), extra);
     } catch (const EnvironmentError& error) {
         WorkerReady failed;
-        failed.error = error.what();
+        failed.error = printable_text(error.what());
         send_frame(socket, to_json(failed).dump());
         return static_cast<int>(ExitCode::environment);
     }

@@ -1,9 +1,10 @@
 #include "core/cases/draws.hpp"
 
 #include <array>
-#include <charconv>
 
 #include <xxhash.h>
+
+#include "core/decimal.hpp"
 
 namespace difffuzz {
 namespace {
@@ -38,13 +39,11 @@ std::uint64_t Draws::bits(std::string_view name) const {
 std::uint64_t Draws::between(std::string_view name, std::uint64_t low, std::uint64_t high) const {
     assert(low <= high);
     if (const std::string* pinned = pin(name)) {
-        std::uint64_t value = 0;
-        const char* end = pinned->data() + pinned->size();
-        const auto parsed = std::from_chars(pinned->data(), end, value);
-        if (parsed.ec != std::errc{} || parsed.ptr != end || value < low || value > high) {
+        const auto value = parse_decimal(*pinned);
+        if (!value || *value < low || *value > high) {
             throw_bad_pin(name, *pinned);
         }
-        return value;
+        return *value;
     }
     const std::uint64_t width = high - low;
     if (width == ~std::uint64_t{0}) {

@@ -99,6 +99,19 @@ void ObjectFields::finish() const {
     }
 }
 
+void require_schema(const std::string& found, std::string_view expected) {
+    if (found == expected) {
+        return;
+    }
+    const std::string_view kind = expected.substr(0, expected.find('/') + 1);
+    if (found.starts_with(kind)) {
+        throw RecipeError("/schema", "is '" + found.substr(0, 64) +
+                                         "', from another version of difffuzz; this one reads '" +
+                                         std::string(expected) + "'");
+    }
+    throw RecipeError("/schema", "must be '" + std::string(expected) + "'");
+}
+
 std::string checked_text(const json& value, const std::string& pointer, std::size_t max_bytes) {
     if (!value.is_string()) {
         throw RecipeError(pointer, "must be a string");

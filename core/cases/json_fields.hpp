@@ -44,6 +44,10 @@ private:
     std::set<std::string> asked_;
 };
 
+// RecipeError at "/schema" unless `found` is `expected` ("difffuzz.record/1"); a sentence about
+// versions for another number after the slash.
+void require_schema(const std::string& found, std::string_view expected);
+
 // A JSON string of at most `max_bytes`, or RecipeError at `pointer`.
 std::string checked_text(const nlohmann::json& value, const std::string& pointer,
                          std::size_t max_bytes);

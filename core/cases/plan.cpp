@@ -48,9 +48,7 @@ nlohmann::json to_json(const Plan& plan) {
 
 Plan plan_from_json(const nlohmann::json& json) {
     ObjectFields fields(json, "");
-    if (fields.text("schema", max_word_bytes) != plan_schema) {
-        throw RecipeError("/schema", "must be '" + std::string(plan_schema) + "'");
-    }
+    require_schema(fields.text("schema", max_word_bytes), plan_schema);
     Plan plan;
     std::size_t index = 0;
     for (const auto& item : fields.array("operations", max_words)) {

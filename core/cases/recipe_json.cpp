@@ -532,9 +532,7 @@ json to_json(const Case& c) {
 
 Case case_from_json(const json& value) {
     ObjectFields fields(value, "");
-    if (fields.text("schema", name_bytes) != recipe_schema) {
-        throw RecipeError("/schema", "must be '" + std::string(recipe_schema) + "'");
-    }
+    require_schema(fields.text("schema", name_bytes), recipe_schema);
     Case c;
     c.operation = checked_name(fields.required("operation"), "/operation");
     for (const json& item : fields.array("images", limits.images)) {

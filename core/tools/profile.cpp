@@ -16,6 +16,13 @@ constexpr std::size_t max_items = 4096;
 
 bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
+// The name of a format: at most 64 of a-z, 0-9, '_', '-'.
+bool is_format_name(std::string_view word) {
+    return word.size() <= 64 && std::all_of(word.begin(), word.end(), [](char byte) {
+               return (byte >= 'a' && byte <= 'z') || is_digit(byte) || byte == '_' || byte == '-';
+           });
+}
+
 }  // namespace
 
 std::string parse_version(std::string_view text) {
@@ -50,7 +57,9 @@ std::vector<std::string> parse_formats(std::string_view help) {
     std::istringstream words{std::string(help)};
     std::vector<std::string> result;
     for (std::string word; words >> word && result.size() < max_items;) {
-        result.push_back(word);
+        if (is_format_name(word)) {
+            result.push_back(word);
+        }
     }
     std::sort(result.begin(), result.end());
     return result;

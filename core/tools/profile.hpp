@@ -27,7 +27,8 @@ struct Profile {
 
 // The first dotted number of a version line: "qemu-img version 7.2.22 (Debian ...)" -> "7.2.22".
 std::string parse_version(std::string_view text);
-// The words after "Supported formats:" of qemu-img's --help, sorted; empty where there is none.
+// The words after "Supported formats:" of qemu-img's --help, sorted, without what cannot be the
+// name of a format; empty where there is none.
 std::vector<std::string> parse_formats(std::string_view help);
 // The first line, at most 200 bytes, bytes that are not printable ASCII as '?'.
 std::string version_line(std::string_view text);

@@ -8,8 +8,10 @@
 #include "campaign/evidence/files.hpp"
 #include "campaign/evidence/journal.hpp"
 #include "campaign/evidence/layout.hpp"
+#include "campaign/evidence/record.hpp"
 #include "campaign/tally.hpp"
 #include "core/cases/json_fields.hpp"
+#include "core/errors.hpp"
 
 namespace difffuzz {
 namespace {
@@ -18,18 +20,35 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t max_record_bytes = std::size_t{16} << 20;
 
+std::vector<std::string> record_files(const std::string& directory) {
+    std::vector<std::string> paths;
+    try {
+        for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+            if (entry.path().filename() == "record.json") {
+                paths.push_back(entry.path());
+            }
+        }
+    } catch (const fs::filesystem_error& error) {
+        throw UsageError("cannot look into '" + directory + "': " + error.code().message());
+    }
+    return paths;
+}
+
 }  // namespace
 
 void print_canonical(const std::string& evidence, std::ostream& out) {
     read_campaign(evidence);
     std::map<std::pair<std::uint64_t, std::string>, std::string> records;
-    for (const auto& entry : fs::recursive_directory_iterator(evidence + "/records")) {
-        if (entry.path().filename() != "record.json") {
-            continue;
+    for (const std::string& path : record_files(evidence + "/records")) {
+        try {
+            const nlohmann::json record =
+                parse_bounded(read_evidence_file(path, max_record_bytes), max_record_bytes, 128);
+            ObjectFields fields(record, "");
+            require_schema(fields.text("schema", 64), record_schema);
+            records[{fields.number("iteration", 0, UINT64_MAX), path}] = record.dump(-1, ' ', true);
+        } catch (const RecipeError& error) {
+            throw UsageError("'" + path + "' is not a record of difffuzz: " + error.what());
         }
-        const nlohmann::json record =
-            parse_bounded(read_file(entry.path(), max_record_bytes), max_record_bytes, 128);
-        records[{record.at("iteration").get<std::uint64_t>(), entry.path()}] = record.dump();
     }
     for (const auto& [place, line] : records) {
         out << line << "\n";
@@ -41,7 +60,7 @@ void print_canonical(const std::string& evidence, std::ostream& out) {
                               {"type", bucket.type},
                               {"cases", bucket.cases},
                               {"kept", bucket.kept}}
-                   .dump()
+                   .dump(-1, ' ', true)
             << "\n";
     }
 }

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "oracles/shown_text.hpp"
+
 namespace difffuzz {
 namespace {
 
@@ -70,6 +72,17 @@ json buckets_json(const Tally& tally) {
     return result;
 }
 
+json unavailable_json(const std::vector<UnavailableOperation>& unavailable) {
+    json result = json::array();
+    for (const UnavailableOperation& one : unavailable) {
+        result.push_back({{"operation", one.operation},
+                          {"tool", one.tool},
+                          {"outcome", one.outcome},
+                          {"words", one.words}});
+    }
+    return result;
+}
+
 std::string share(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? "-"
                       : fmt::format("{:.1f} %",
@@ -125,7 +138,7 @@ json summary_json(const CampaignResult& result) {
             {"not_accepted", result.tally.not_accepted()},
             {"not_compared", result.tally.harness_reasons()},
             {"controls", controls},
-            {"unavailable", result.unavailable},
+            {"unavailable", unavailable_json(result.unavailable)},
             {"not_done",
              {"known divergences: none registered", "determinism of the subject: not sampled",
               "resource and relations layers: not there yet"}},
@@ -141,11 +154,13 @@ json summary_json(const CampaignResult& result) {
 
 std::string summary_text(const json& summary) {
     std::string text;
-    const auto add = [&](const std::string& line) { text += line + "\n"; };
+    // What it quotes of tools and files cannot steer the terminal.
+    const auto add = [&](const std::string& line) { text += printable_text(line) + "\n"; };
     add(fmt::format("subject    {}", summary.at("subject").at("version").get<std::string>()));
     add(fmt::format("reference  {}", summary.at("reference").at("version").get<std::string>()));
-    add(fmt::format("seed {}, {} cases", summary.at("seed").get<std::uint64_t>(),
-                    summary.at("iterations").get<std::uint64_t>()));
+    const auto iterations = summary.at("iterations").get<std::uint64_t>();
+    add(fmt::format("seed {}, {} {}", summary.at("seed").get<std::uint64_t>(), iterations,
+                    iterations == 1 ? "case" : "cases"));
     for (const json& control : summary.at("controls")) {
         add(fmt::format("{} control: {}", control.at("name").get<std::string>(),
                         control.at("line").get<std::string>()));
@@ -182,8 +197,11 @@ std::string summary_text(const json& summary) {
                 item.key(), item.value().get<std::uint64_t>()));
         }
     }
-    for (const json& name : summary.at("unavailable")) {
-        add(fmt::format("not available: {}", name.get<std::string>()));
+    for (const json& one : summary.at("unavailable")) {
+        const auto words = one.at("words").get<std::string>();
+        add(fmt::format("not available: {} ({}: {}{})", one.at("operation").get<std::string>(),
+                        one.at("tool").get<std::string>(), one.at("outcome").get<std::string>(),
+                        words.empty() ? "" : ", '" + words + "'"));
     }
     for (const json& hang : summary.at("hangs")) {
         add(fmt::format("suspected hang: case {} of the {}", hang.at("index").get<std::uint64_t>(),
@@ -197,10 +215,11 @@ std::string summary_text(const json& summary) {
         add("divergences, worst first:");
         for (const json& bucket : summary.at("buckets")) {
             const json& symptom = bucket.at("symptom");
-            add(fmt::format("  {:<12} {:<32} {:>5} cases  {}",
+            const auto bucket_cases = bucket.at("cases").get<std::uint64_t>();
+            add(fmt::format("  {:<12} {:<32} {:>5} {:<5}  {}",
                             bucket.at("severity").get<std::string>(),
-                            bucket.at("type").get<std::string>(),
-                            bucket.at("cases").get<std::uint64_t>(), symptom.value("field", "")));
+                            bucket.at("type").get<std::string>(), bucket_cases,
+                            bucket_cases == 1 ? "case" : "cases", symptom.value("field", "")));
             for (const char* side : {"subject_message", "reference_message"}) {
                 if (const std::string message = symptom.value(side, ""); !message.empty()) {
                     add(fmt::format("      {}: {}",

@@ -1,5 +1,5 @@
-// A qemu-img that misbehaves when it is asked for --backing-chain, in the way that the end of its
-// own file name says ("bad_tool-crash"), and passes everything else to the real one.
+// A qemu-img that misbehaves in the way that the end of its own file name says ("bad_tool-crash"):
+// when it is asked for --backing-chain, or more often. Passes everything else to the real one.
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
@@ -83,6 +84,34 @@ void misbehave(const std::string& mode) {
     }
 }
 
+bool asks_what_it_is(int argc, char** argv) {
+    const std::string_view first = argc > 1 ? argv[1] : "";
+    return first == "--version" || first == "--help" ||
+           std::string_view(argv[argc - 2]) == "probe.qcow2";
+}
+
+// Modes that concern more than --backing-chain.
+void misbehave_in_general(const std::string& mode, int argc, char** argv) {
+    if (mode == "noise" && argc > 1 && argv[1][0] == '-') {
+        const std::string_view text =
+            "qemu-img version 7.2.\xff\x80 \x1b[31m\xc3(\n\n"
+            "Supported formats: raw qcow2 \xff\xfe q\x1b[2J UPPER a/b\n";
+        ::_exit(::write(STDOUT_FILENO, text.data(), text.size()) > 0 ? 0 : 1);
+    }
+    if (argc < 2 || asks_what_it_is(argc, argv)) {
+        return;
+    }
+    if (mode == "dead") {
+        ::raise(SIGSEGV);
+    } else if (mode == "asleep") {
+        hang();
+    } else if (mode == "noinfo" && std::string_view(argv[1]) == "info") {
+        ::_exit(::write(STDERR_FILENO, "\x1b[31mwhat info?\n", 16) == 16 ? 1 : 2);
+    } else if (mode == "incomplete") {
+        ::_exit(::write(STDERR_FILENO, "no interpreter\n", 15) == 15 ? 127 : 2);
+    }
+}
+
 // Answers well, then adds a byte to the image that it was only to read.
 [[noreturn]] void touch_input(char** argv, const char* image) {
     const pid_t child = ::fork();
@@ -101,6 +130,7 @@ void misbehave(const std::string& mode) {
 int main(int argc, char** argv) {
     const std::string self = std::filesystem::read_symlink("/proc/self/exe").filename();
     const std::string mode = self.substr(self.find('-') + 1);
+    misbehave_in_general(mode, argc, argv);
     if (mode == "escape" && argc > 1 && std::strcmp(argv[1], "create") == 0) {
         // Makes an image of its own that names a file of the host.
         ::execl("/usr/bin/qemu-img", "qemu-img", "create", "-q", "-f", "qcow2", "-u", "-b",

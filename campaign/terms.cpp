@@ -1,0 +1,80 @@
+#include "campaign/terms.hpp"
+
+#include "core/errors.hpp"
+
+namespace difffuzz {
+namespace {
+
+using nlohmann::json;
+
+[[noreturn]] void refuse(const std::string& what, const std::string& before,
+                         const std::string& now) {
+    throw UsageError(what + " was " + before + " when the campaign to resume was started, and is " +
+                     now + " now; resume it as it was started, or start anew in another --out " +
+                     "directory");
+}
+
+// A tool by its version and the beginning of its hash.
+std::string shown_tool(const json& profile) {
+    return "'" + profile.at("version_text").get<std::string>() + "' (" +
+           profile.at("identity").get<std::string>().substr(0, 12) + ")";
+}
+
+std::string shown_shard(const json& shard) {
+    const auto count = shard.at("count").get<std::uint64_t>();
+    return count == 1 ? "not given"
+                      : std::to_string(shard.at("index").get<std::uint64_t>() + 1) + "/" +
+                            std::to_string(count);
+}
+
+std::string shown_number(const json& number) {
+    return number.is_null() ? "not given" : number.dump();
+}
+
+std::string shown_operations(const Plan& plan) {
+    std::string list;
+    for (const OperationWeight& operation : plan.operations) {
+        list += (list.empty() ? "" : ",") + operation.name + "=" + std::to_string(operation.weight);
+    }
+    return list;
+}
+
+void require_same_plan(const Plan& before, const Plan& now) {
+    if (shown_operations(before) != shown_operations(now)) {
+        refuse("--ops", shown_operations(before), shown_operations(now));
+    }
+    if (before.damaged_percent != now.damaged_percent) {
+        refuse("--damaged", std::to_string(before.damaged_percent),
+               std::to_string(now.damaged_percent));
+    }
+    if (plan_digest(before) != plan_digest(now)) {
+        refuse("the plan (formats and features that both tools have)",
+               plan_digest(before).substr(0, 12), plan_digest(now).substr(0, 12));
+    }
+}
+
+}  // namespace
+
+void require_same_terms(const CampaignTerms& earlier, const CampaignTerms& now) {
+    for (const char* tool : {"subject", "reference"}) {
+        const json& before = earlier.campaign.at(tool);
+        if (before.at("identity") != now.campaign.at(tool).at("identity")) {
+            refuse(std::string("--") + tool, shown_tool(before), shown_tool(now.campaign.at(tool)));
+        }
+    }
+    const json& before = earlier.campaign.at("terms");
+    const json& after = now.campaign.at("terms");
+    for (const auto& [key, words] :
+         {std::pair{"generator", "the generator (difffuzz itself)"}, std::pair{"seed", "--seed"},
+          std::pair{"iterations", "--iterations"}, std::pair{"max_new", "--max-new"}}) {
+        if (before.at(key) != after.at(key)) {
+            refuse(words, shown_number(before.at(key)), shown_number(after.at(key)));
+        }
+    }
+    if (before.at("shard") != after.at("shard")) {
+        refuse("--shard", shown_shard(before.at("shard")), shown_shard(after.at("shard")));
+    }
+    require_same_plan(earlier.plan, now.plan);
+}
+
+}  // namespace difffuzz

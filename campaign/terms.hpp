@@ -1,0 +1,19 @@
+// What a resumed campaign must share with the one that it continues.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "core/cases/plan.hpp"
+
+namespace difffuzz {
+
+struct CampaignTerms {
+    nlohmann::json campaign;  // as in campaign.json
+    Plan plan;
+};
+
+// Throws UsageError naming the first of these that differs, with the flag and both values: the
+// tools, the generator, the seed, the number of cases, the shard, --max-new, the plan.
+void require_same_terms(const CampaignTerms& earlier, const CampaignTerms& now);
+
+}  // namespace difffuzz
