@@ -2,7 +2,6 @@
 #include "ops/bench.hpp"
 #include "ops/bitmap.hpp"
 #include "ops/check.hpp"
-#include "ops/commit.hpp"
 #include "ops/compare.hpp"
 #include "ops/convert.hpp"
 #include "ops/create.hpp"
@@ -24,7 +23,7 @@ const std::vector<const Operation*>& operations() {
         &map_operation(),     &measure_operation(),
         &bench_operation(),   &resize_operation(),
         &dd_operation(),      &snapshot_operation(),
-        &commit_operation(),  &bitmap_operation(),
+        &bitmap_operation(),
     };
     return table;
 }
