@@ -42,7 +42,7 @@ void Tally::add(const CaseReport& report) {
             if (!report.reference_accepted) {
                 ++not_accepted_[report.operation];
             }
-        } else {
+        } else if (report.intent == "refused") {
             ++operation.refused;
             operation.refused_refused += report.reference_accepted ? 0 : 1;
         }

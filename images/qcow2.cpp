@@ -1,113 +1,67 @@
 #include "images/qcow2.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
 #include <bit>
 
 #include "images/bytes.hpp"
 #include "images/content_model.hpp"
 #include "images/image_error.hpp"
-#include "images/interval_map.hpp"
 #include "images/qcow2_builder.hpp"
+#include "images/qcow2_damage.hpp"
 #include "images/qcow2_header.hpp"
 #include "images/qcow2_reader.hpp"
+#include "images/qcow2_recipe.hpp"
+#include "images/qcow2_snapshots.hpp"
+#include "images/recipe_hash.hpp"
 #include "images/recipe_rules.hpp"
 #include "images/virtual_content.hpp"
 
 namespace difffuzz {
 namespace {
 
-constexpr std::uint64_t default_cluster_bytes = 65536;
-// Bounds of what an image's content may take, so that a few bytes here and there of a stranger's
-// recipe do not fill the disk.
-constexpr std::uint64_t max_allocated_bytes = std::uint64_t{512} << 20;
-constexpr std::uint64_t max_zero_clusters = std::uint64_t{1} << 20;
-
-constexpr std::array<OptionRule, 5> option_rules{{
-    {"cluster_size",
-     [](const Scalar& value) {
-         const std::uint64_t bytes = scalar_number(value);
-         return std::has_single_bit(bytes) && bytes >= 512 && bytes <= std::uint64_t{2} << 20U;
-     },
-     "a power of two from 512 to 2M"},
-    {"compat", [](const Scalar& value) { return is_word(value, "1.1"); }, "1.1"},
-    {"refcount_bits", [](const Scalar& value) { return scalar_number(value) == 16; }, "16"},
-    {"lazy_refcounts", is_on_or_off, "on or off"},
-    {"compression_type",
-     [](const Scalar& value) { return is_word(value, "zlib") || is_word(value, "zstd"); },
-     "zlib or zstd"},
-}};
-
-std::uint64_t cluster_bytes(const ImageRecipe& recipe) {
-    return number_option(recipe, "cluster_size", default_cluster_bytes);
-}
-
 std::uint64_t actual_size(const ImageRecipe& recipe) { return round_up(recipe.size, sector_bytes); }
 
-std::uint64_t covered(const IntervalMap<bool>& map) {
-    std::uint64_t sum = 0;
-    for (const auto& [begin, range] : map.ranges()) {
-        sum += range.end - begin;
-    }
-    return sum;
-}
-
-std::string broken_volume(const ImageRecipe& recipe) {
-    const std::uint64_t cluster = cluster_bytes(recipe);
-    IntervalMap<bool> data;
-    IntervalMap<bool> zero;
-    for (const ContentWrite& write : recipe.content) {
-        const std::uint64_t begin = write.offset / cluster;
-        const std::uint64_t end = divide_up(write.offset + write.length, cluster);
-        if (has_data(write.kind)) {
-            data.assign(begin, end, true);
-        } else {
-            data.assign(begin, begin + 1, true);
-            data.assign(end - 1, end, true);
-            zero.assign(begin, end, true);
-        }
-    }
-    if (covered(data) > max_allocated_bytes / cluster) {
-        return fmt::format("image {}: its writes touch clusters of more than {} bytes in all",
-                           recipe.id, max_allocated_bytes);
-    }
-    if (covered(zero) > max_zero_clusters) {
-        return fmt::format("image {}: its zero writes touch more than {} clusters", recipe.id,
-                           max_zero_clusters);
-    }
-    return {};
-}
-
-std::string validate(const ImageRecipe& recipe) {
-    const std::uint64_t cluster = cluster_bytes(recipe);
-    RecipeRules rules;
-    rules.backing = true;
-    // The options may still be wrong: the rules below are about a cluster size that makes sense.
-    const bool sound = option_rules[0].accepts(NumberValue{static_cast<std::int64_t>(cluster)});
-    rules.compressed_unit = sound ? cluster : default_cluster_bytes;
-    // qemu's bound of the L1 table, each entry of which covers cluster / 8 clusters.
-    rules.max_bytes =
-        std::min(max_image_bytes,
-                 qcow2::max_l1_bytes / 8 * (rules.compressed_unit / 8) * rules.compressed_unit);
-    std::string broken = broken_recipe_rule(recipe, rules, option_rules);
-    return broken.empty() ? broken_volume(recipe) : broken;
-}
-
-void build(const Case& c, const ImageRecipe& recipe, const std::string& directory, NeutralTools&) {
+qcow2::BuildOptions build_options(const Case& c, const ImageRecipe& recipe) {
     qcow2::BuildOptions options;
-    options.cluster_bits = static_cast<unsigned>(std::countr_zero(cluster_bytes(recipe)));
+    options.version = qcow2::is_version_2(recipe) ? 2 : 3;
+    options.cluster_bits = static_cast<unsigned>(std::countr_zero(qcow2::cluster_bytes(recipe)));
+    options.refcount_bits = qcow2::refcount_bits(recipe);
+    options.extended_l2 = qcow2::has_extended_l2(recipe);
     options.lazy_refcounts = word_option(recipe, "lazy_refcounts", "off") == "on";
     options.compression = word_option(recipe, "compression_type", "zlib") == "zstd"
                               ? qcow2::Compression::zstd
                               : qcow2::Compression::zlib;
+    options.data_file = qcow2::data_file(recipe);
+    options.data_file_raw = qcow2::data_file_is_raw(recipe);
     if (recipe.backing) {
         options.backing_name = file_name_of(c, *recipe.backing);
         options.backing_format = format_of(c, *recipe.backing);
     }
-    qcow2::build_image(options, *model_of(c, recipe.id), recipe.content, directory,
+    options.snapshots = recipe.snapshots;
+    options.bitmaps = recipe.bitmaps;
+    // Some moment between 2001 and 2017.
+    const RecipeHash hash = recipe_hash(recipe);
+    options.snapshot_seconds = static_cast<std::uint32_t>(1'000'000'000 + hash.low % 500'000'000);
+    options.snapshot_nanoseconds = static_cast<std::uint32_t>(hash.high % 1'000'000'000);
+    return options;
+}
+
+void build(const Case& c, const ImageRecipe& recipe, const std::string& directory, NeutralTools&) {
+    std::vector<std::unique_ptr<ContentSource>> models;
+    for (std::size_t i = 0; i < recipe.snapshots.size(); ++i) {
+        models.push_back(model_of(c, ContentExpectation::of_snapshot(recipe.id, i)));
+    }
+    models.push_back(model_of(c, recipe.id));
+    std::vector<const ContentSource*> contents;
+    for (const auto& model : models) {
+        contents.push_back(model.get());
+    }
+    qcow2::build_image(build_options(c, recipe), contents, recipe.content, directory,
                        file_name(recipe.id, recipe.format));
+}
+
+std::vector<std::string> extra_files(const ImageRecipe& recipe) {
+    const std::string data_file = qcow2::data_file(recipe);
+    return data_file.empty() ? std::vector<std::string>{} : std::vector{data_file};
 }
 
 std::vector<ForeignReference> references(const std::string& directory, const std::string& name) {
@@ -136,13 +90,18 @@ Format qcow2_format() {
     format.bytes_stable = true;
     format.backing = true;
     format.compression = true;
+    format.snapshots = true;
+    format.bitmaps = true;
     format.actual_size = actual_size;
-    format.validate = validate;
+    format.validate = qcow2::validate;
     format.build = build;
     format.built_in_process = true;
+    format.extra_files = extra_files;
     format.open = qcow2::open_image;
+    format.open_snapshot = qcow2::open_snapshot;
     format.references = references;
-    format.cluster_bytes = cluster_bytes;
+    format.damage_fields = qcow2::damage_fields();
+    format.cluster_bytes = qcow2::cluster_bytes;
     return format;
 }
 

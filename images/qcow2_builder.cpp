@@ -2,339 +2,310 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
+#include <bit>
 #include <optional>
-#include <span>
-#include <vector>
 
 #include "images/bytes.hpp"
-#include "images/content_fill.hpp"
-#include "images/interval_map.hpp"
-#include "images/qcow2_compression.hpp"
+#include "images/file.hpp"
+#include "images/qcow2_bitmaps.hpp"
+#include "images/qcow2_clusters.hpp"
 #include "images/qcow2_header.hpp"
+#include "images/qcow2_plan.hpp"
+#include "images/qcow2_refcounts.hpp"
+#include "images/qcow2_snapshots.hpp"
 #include "images/sparse_writer.hpp"
 
 namespace difffuzz::qcow2 {
 namespace {
 
-enum class Kind : std::uint8_t { allocated, compressed, zero, zero_allocated };
-
-// A guest cluster that has an L2 entry.
-struct Cluster {
-    std::uint64_t index = 0;  // guest offset / cluster size
-    std::uint64_t table = 0;  // number of its L2 table among those that exist
-    Kind kind = Kind::allocated;
-    // Allocated: its number among the allocated clusters. Compressed: its place among the
-    // compressed bytes. Both count from the start of their area.
-    std::uint64_t position = 0;
-    std::uint64_t length = 0;  // compressed bytes
-};
-
-struct Contents {
-    std::vector<Cluster> clusters;  // ascending
-    std::uint64_t l2_tables = 0;
-    std::uint64_t allocated = 0;  // host clusters
-    std::vector<std::byte> compressed;
-};
-
-// Offsets in units of clusters.
+// Where each area begins, in units of clusters.
 struct Layout {
     std::uint64_t refcount_table = 1;
     std::uint64_t refcount_blocks = 0;
     std::uint64_t l1 = 0;
-    std::uint64_t l1_entries = 0;
     std::uint64_t l2 = 0;
-    std::uint64_t allocated = 0;
+    std::uint64_t plain = 0;
     std::uint64_t compressed = 0;
+    std::uint64_t snapshot_l1 = 0;
+    std::uint64_t snapshot_table = 0;
+    std::uint64_t bitmaps = 0;
     std::uint64_t end = 0;
 };
 
 class Builder {
 public:
-    Builder(const BuildOptions& options, const ContentSource& content)
-        : options_(options),
-          content_(content),
-          cluster_bytes_(std::uint64_t{1} << options.cluster_bits),
-          clusters_(divide_up(content.size(), cluster_bytes_)) {}
+    Builder(const BuildOptions& options, std::span<const ContentSource* const> contents,
+            const std::vector<ContentWrite>& writes);
 
-    void build(const std::vector<ContentWrite>& writes, const File& file);
+    // `data_file` takes the plain clusters; null: they are in `file`.
+    void write(const File& file, const File* data_file) const;
 
 private:
-    IntervalMap<Kind> kinds_after(const std::vector<ContentWrite>& writes) const;
-    Contents collect(const IntervalMap<Kind>& kinds) const;
-    Layout lay_out(const Contents& contents) const;
-    std::vector<std::uint16_t> refcounts(const Contents& contents, const Layout& layout) const;
-    std::uint64_t l2_entry(const Cluster& cluster, const Layout& layout) const;
+    PlanRules plan_rules() const;
+    std::vector<ClusterMap> states_of(const std::vector<ContentWrite>& writes) const;
+    Layout lay_out() const;
+    std::vector<std::uint64_t> refcounts() const;
+    Header header() const;
+    std::vector<Snapshot> snapshots() const;
+    // 1 for the L1 table of the active state, and of each snapshot.
+    std::uint64_t l1_clusters() const { return divide_up(l1_entries_ * 8, cluster_bytes_); }
+    std::uint64_t plain_host_offset(const HostCluster& host) const;
+    // The two words of an extended L2 entry; another one is the first of them.
+    std::array<std::uint64_t, 2> l2_entry(const Entry& entry, const Table& table) const;
+    std::uint64_t compressed_entry(const HostCluster& host) const;
 
-    void write_header(const Layout& layout, SparseWriter& out) const;
-    void write_refcounts(const Contents& contents, const Layout& layout, SparseWriter& out) const;
-    void write_tables(const Contents& contents, const Layout& layout, SparseWriter& out) const;
-    void write_allocated(const Contents& contents, const Layout& layout, SparseWriter& out) const;
-
-    // What the allocated cluster holds from `within` on; never reaches past it.
-    ContentExtent extent_in(const Cluster& cluster, std::uint64_t within) const;
-    // Guest bytes of the cluster from `within` on; zeros past the end of the image.
-    void read_guest(std::uint64_t index, std::uint64_t within, std::span<std::byte> bytes) const;
-    std::uint64_t l2_index(std::uint64_t cluster) const { return cluster / (cluster_bytes_ / 8); }
+    void write_refcounts(SparseWriter& out) const;
+    void write_l1(std::size_t state, std::uint64_t offset, SparseWriter& out) const;
+    void write_l2(SparseWriter& out) const;
+    void write_plain(SparseWriter& out) const;
+    void write_snapshots(SparseWriter& out) const;
 
     const BuildOptions& options_;
-    const ContentSource& content_;
+    std::span<const ContentSource* const> contents_;
+    std::uint64_t disk_size_;
     std::uint64_t cluster_bytes_;
-    std::uint64_t clusters_;  // of the guest
+    std::uint64_t l2_entry_bytes_;
+    std::uint64_t l2_entries_;  // of one table
+    std::uint64_t l1_entries_;
+    Plan plan_;
+    BitmapArea bitmaps_;
+    Layout layout_;
 };
 
-IntervalMap<Kind> Builder::kinds_after(const std::vector<ContentWrite>& writes) const {
-    IntervalMap<Kind> kinds;
-    for (const ContentWrite& write : writes) {
-        const std::uint64_t stop = write.offset + write.length;
-        const std::uint64_t begin = write.offset / cluster_bytes_;
-        const std::uint64_t end = divide_up(stop, cluster_bytes_);
-        if (write.kind != WriteKind::zero) {
-            kinds.assign(begin, end,
-                         write.kind == WriteKind::write ? Kind::allocated : Kind::compressed);
-            continue;
-        }
-        const std::uint64_t whole_begin = divide_up(write.offset, cluster_bytes_);
-        const std::uint64_t whole_end = stop == content_.size() ? clusters_ : stop / cluster_bytes_;
-        if (whole_begin >= whole_end) {
-            kinds.assign(begin, end, Kind::allocated);
-            continue;
-        }
-        kinds.assign(begin, whole_begin, Kind::allocated);
-        kinds.assign(whole_end, end, Kind::allocated);
-        IntervalMap<Kind> covered;
-        kinds.visit(
-            whole_begin, whole_end, [&](std::uint64_t from, std::uint64_t to, const Kind* before) {
-                const bool keeps = before != nullptr &&
-                                   (*before == Kind::allocated || *before == Kind::zero_allocated);
-                covered.assign(from, to, keeps ? Kind::zero_allocated : Kind::zero);
-            });
-        for (const auto& [from, range] : covered.ranges()) {
-            kinds.assign(from, range.end, range.value);
-        }
-    }
-    return kinds;
+Builder::Builder(const BuildOptions& options, std::span<const ContentSource* const> contents,
+                 const std::vector<ContentWrite>& writes)
+    : options_(options),
+      contents_(contents),
+      disk_size_(contents.back()->size()),
+      cluster_bytes_(std::uint64_t{1} << options.cluster_bits),
+      l2_entry_bytes_(options.extended_l2 ? 16 : 8),
+      l2_entries_(cluster_bytes_ / l2_entry_bytes_),
+      l1_entries_(divide_up(disk_size_, l2_entries_ * cluster_bytes_)),
+      plan_(plan_image(states_of(writes), contents, plan_rules())),
+      bitmaps_(options.bitmaps, disk_size_, cluster_bytes_) {
+    layout_ = lay_out();
 }
 
-Contents Builder::collect(const IntervalMap<Kind>& kinds) const {
-    Contents contents;
-    std::optional<Compressor> compressor;
-    std::vector<std::byte> guest;
-    for (const auto& [begin, range] : kinds.ranges()) {
-        for (std::uint64_t index = begin; index < range.end; ++index) {
-            const bool same_table = !contents.clusters.empty() &&
-                                    l2_index(contents.clusters.back().index) == l2_index(index);
-            contents.l2_tables += same_table ? 0 : 1;
-            Cluster cluster{index, contents.l2_tables - 1, range.value, 0, 0};
-            if (cluster.kind == Kind::compressed) {
-                if (!compressor) {
-                    compressor.emplace(options_.compression, cluster_bytes_);
-                    guest.resize(cluster_bytes_);
-                }
-                read_guest(index, 0, guest);
-                const auto bytes = compressor->compress(guest);
-                cluster.kind = bytes.empty() ? Kind::allocated : Kind::compressed;
-                cluster.position = contents.compressed.size();
-                cluster.length = bytes.size();
-                contents.compressed.insert(contents.compressed.end(), bytes.begin(), bytes.end());
-            }
-            if (cluster.kind == Kind::allocated || cluster.kind == Kind::zero_allocated) {
-                cluster.position = contents.allocated++;
-            }
-            contents.clusters.push_back(cluster);
-        }
-    }
-    return contents;
+PlanRules Builder::plan_rules() const {
+    return {cluster_bytes_, l2_entries_, options_.extended_l2 ? subclusters : 1,
+            options_.compression, max_refcount(options_.refcount_bits)};
 }
 
-Layout Builder::lay_out(const Contents& contents) const {
+std::vector<ClusterMap> Builder::states_of(const std::vector<ContentWrite>& writes) const {
+    std::vector<std::uint32_t> part_ends;
+    for (const SnapshotRecipe& snapshot : options_.snapshots) {
+        part_ends.push_back(snapshot.after);
+    }
+    return states_after(writes, part_ends,
+                        {options_.cluster_bits, options_.extended_l2 ? subclusters : 1, disk_size_,
+                         options_.version == 3, !options_.backing_name.empty()});
+}
+
+Layout Builder::lay_out() const {
+    const std::uint64_t plain = options_.data_file.empty() ? plan_.plain : 0;
+    const std::uint64_t snapshot_clusters =
+        divide_up(encode_snapshots(snapshots()).size(), cluster_bytes_);
+    const std::uint64_t behind_refcounts =
+        l1_clusters() * (1 + options_.snapshots.size()) + plan_.tables.size() + plain +
+        plan_.compressed_references.size() + snapshot_clusters + bitmaps_.clusters();
+    const RefcountArea area =
+        refcount_area(1 + behind_refcounts, cluster_bytes_, options_.refcount_bits);
     Layout layout;
-    layout.l1_entries = divide_up(clusters_, cluster_bytes_ / 8);
-    const std::uint64_t l1_clusters = divide_up(layout.l1_entries * 8, cluster_bytes_);
-    const std::uint64_t rest = 1 + l1_clusters + contents.l2_tables + contents.allocated +
-                               divide_up(contents.compressed.size(), cluster_bytes_);
-    // Refcounts count the clusters that hold them, too: grow until they suffice.
-    std::uint64_t blocks = 0;
-    std::uint64_t table = 0;
-    for (;;) {
-        const std::uint64_t needed_blocks =
-            divide_up(rest + blocks + table, cluster_bytes_ / sizeof(std::uint16_t));
-        const std::uint64_t needed_table = divide_up(needed_blocks * 8, cluster_bytes_);
-        if (needed_blocks == blocks && needed_table == table) {
-            break;
-        }
-        blocks = needed_blocks;
-        table = needed_table;
-    }
-    layout.refcount_blocks = layout.refcount_table + table;
-    layout.l1 = layout.refcount_blocks + blocks;
-    layout.l2 = layout.l1 + l1_clusters;
-    layout.allocated = layout.l2 + contents.l2_tables;
-    layout.compressed = layout.allocated + contents.allocated;
-    layout.end = rest + blocks + table;
+    layout.refcount_blocks = layout.refcount_table + area.table_clusters;
+    layout.l1 = layout.refcount_blocks + area.blocks;
+    layout.l2 = layout.l1 + l1_clusters();
+    layout.plain = layout.l2 + plan_.tables.size();
+    layout.compressed = layout.plain + plain;
+    layout.snapshot_l1 = layout.compressed + plan_.compressed_references.size();
+    layout.snapshot_table = layout.snapshot_l1 + l1_clusters() * options_.snapshots.size();
+    layout.bitmaps = layout.snapshot_table + snapshot_clusters;
+    layout.end = layout.bitmaps + bitmaps_.clusters();
     return layout;
 }
 
-std::vector<std::uint16_t> Builder::refcounts(const Contents& contents,
-                                              const Layout& layout) const {
-    std::vector<std::uint16_t> counts(layout.end, 1);
-    std::fill(counts.begin() + static_cast<std::ptrdiff_t>(layout.compressed), counts.end(),
-              std::uint16_t{0});
-    // A compressed cluster refers to every host cluster that its bytes lie in; the smallest
-    // compressed cluster takes so many bytes that 16 bits cannot overflow.
-    for (const Cluster& cluster : contents.clusters) {
-        if (cluster.kind == Kind::compressed) {
-            const std::uint64_t last = (cluster.position + cluster.length - 1) / cluster_bytes_;
-            for (std::uint64_t at = cluster.position / cluster_bytes_; at <= last; ++at) {
-                ++counts[static_cast<std::size_t>(layout.compressed + at)];
+std::vector<std::uint64_t> Builder::refcounts() const {
+    std::vector<std::uint64_t> counts(layout_.end, 1);
+    for (std::size_t i = 0; i < plan_.tables.size(); ++i) {
+        counts[layout_.l2 + i] = plan_.tables[i].references;
+    }
+    if (options_.data_file.empty()) {
+        for (const HostCluster& host : plan_.hosts) {
+            if (!host.compressed) {
+                counts[layout_.plain + host.position] = host.references;
             }
         }
     }
+    std::ranges::copy(plan_.compressed_references,
+                      counts.begin() + static_cast<std::ptrdiff_t>(layout_.compressed));
     return counts;
 }
 
-std::uint64_t Builder::l2_entry(const Cluster& cluster, const Layout& layout) const {
-    const std::uint64_t allocated = (layout.allocated + cluster.position) * cluster_bytes_;
-    switch (cluster.kind) {
-        case Kind::zero:
-            return zero_flag;
-        case Kind::zero_allocated:
-            return copied_flag | allocated | zero_flag;
-        case Kind::compressed: {
-            const std::uint64_t begin = layout.compressed * cluster_bytes_ + cluster.position;
-            const std::uint64_t more_sectors =
-                (begin + cluster.length - 1) / compressed_sector - begin / compressed_sector;
-            return compressed_flag | more_sectors << compressed_count_shift(options_.cluster_bits) |
-                   begin;
-        }
-        case Kind::allocated:
-            break;
+std::vector<Snapshot> Builder::snapshots() const {
+    std::vector<Snapshot> snapshots;
+    for (std::uint32_t i = 0; i < options_.snapshots.size(); ++i) {
+        snapshots.push_back({std::to_string(i + 1), options_.snapshots[i].name, disk_size_,
+                             (layout_.snapshot_l1 + l1_clusters() * i) * cluster_bytes_,
+                             static_cast<std::uint32_t>(l1_entries_), options_.snapshot_seconds + i,
+                             options_.snapshot_nanoseconds});
     }
-    return copied_flag | allocated;
+    return snapshots;
 }
 
-void Builder::read_guest(std::uint64_t index, std::uint64_t within,
-                         std::span<std::byte> bytes) const {
-    const std::uint64_t begin = index * cluster_bytes_ + within;
-    const std::uint64_t end =
-        std::clamp<std::uint64_t>(content_.size(), begin, begin + bytes.size());
-    const auto head = bytes.first(static_cast<std::size_t>(end - begin));
-    if (!head.empty()) {
-        content_.read(begin, head);
-    }
-    std::ranges::fill(bytes.subspan(head.size()), std::byte{0});
-}
-
-void Builder::write_header(const Layout& layout, SparseWriter& out) const {
+Header Builder::header() const {
     Header header;
+    header.version = options_.version;
     header.cluster_bits = options_.cluster_bits;
-    header.size = content_.size();
-    header.l1_entries = static_cast<std::uint32_t>(layout.l1_entries);
-    header.l1_offset = layout.l1 * cluster_bytes_;
-    header.refcount_table_offset = layout.refcount_table * cluster_bytes_;
+    header.size = disk_size_;
+    header.l1_entries = static_cast<std::uint32_t>(l1_entries_);
+    header.l1_offset = layout_.l1 * cluster_bytes_;
+    header.refcount_table_offset = layout_.refcount_table * cluster_bytes_;
     header.refcount_table_clusters =
-        static_cast<std::uint32_t>(layout.refcount_blocks - layout.refcount_table);
+        static_cast<std::uint32_t>(layout_.refcount_blocks - layout_.refcount_table);
+    header.refcount_order = static_cast<unsigned>(std::countr_zero(options_.refcount_bits));
+    header.snapshots = static_cast<std::uint32_t>(options_.snapshots.size());
+    header.snapshots_offset =
+        options_.snapshots.empty() ? 0 : layout_.snapshot_table * cluster_bytes_;
     header.compression = options_.compression;
-    header.incompatible = options_.compression == Compression::zlib ? 0 : incompatible_compression;
+    header.incompatible |= options_.compression == Compression::zlib ? 0 : incompatible_compression;
+    header.incompatible |= options_.extended_l2 ? incompatible_extended_l2 : 0;
+    header.incompatible |= options_.data_file.empty() ? 0 : incompatible_data_file;
     header.compatible = options_.lazy_refcounts ? compatible_lazy_refcounts : 0;
+    header.autoclear |= options_.data_file_raw ? autoclear_raw_data : 0;
+    header.data_file = options_.data_file;
     header.backing_name = options_.backing_name;
     header.backing_format = options_.backing_format;
-    out.put(0, encode_header(header));
+    if (!options_.bitmaps.empty()) {
+        header.autoclear |= autoclear_bitmaps;
+        header.bitmaps = bitmaps_.directory(layout_.bitmaps * cluster_bytes_);
+    }
+    return header;
 }
 
-void Builder::write_refcounts(const Contents& contents, const Layout& layout,
-                              SparseWriter& out) const {
+std::uint64_t Builder::plain_host_offset(const HostCluster& host) const {
+    if (options_.data_file.empty()) {
+        return (layout_.plain + host.position) * cluster_bytes_;
+    }
+    return host.cluster * cluster_bytes_;
+}
+
+std::uint64_t Builder::compressed_entry(const HostCluster& host) const {
+    const std::uint64_t begin = layout_.compressed * cluster_bytes_ + host.position;
+    const std::uint64_t last = begin + (host.bytes_end - host.bytes_begin) - 1;
+    const std::uint64_t more_sectors = last / compressed_sector - begin / compressed_sector;
+    return compressed_flag | more_sectors << compressed_count_shift(options_.cluster_bits) | begin;
+}
+
+std::array<std::uint64_t, 2> Builder::l2_entry(const Entry& entry, const Table& table) const {
+    ClusterState state = entry.state;
+    std::uint64_t first = 0;
+    if (entry.host != no_host) {
+        const HostCluster& host = plan_.hosts[entry.host];
+        if (host.compressed) {
+            return {compressed_entry(host), 0};
+        }
+        if (state.host == Host::compressed) {
+            state = host.state;  // did not become smaller
+        }
+        // Clusters of a data file are not counted. Snapshots' tables never have the flag, as they
+        // have not in what qemu-img makes.
+        const bool copied = !options_.data_file.empty() || (table.active && host.references == 1);
+        first = plain_host_offset(host) | (copied ? copied_flag : 0);
+    }
+    if (options_.extended_l2) {
+        return {first, std::uint64_t{state.zeros} << subclusters | state.data};
+    }
+    return {first | (state.zeros != 0 ? zero_flag : 0), 0};
+}
+
+void Builder::write_refcounts(SparseWriter& out) const {
     std::array<std::byte, 8> entry;
-    for (std::uint64_t block = layout.refcount_blocks; block < layout.l1; ++block) {
+    for (std::uint64_t block = layout_.refcount_blocks; block < layout_.l1; ++block) {
         store_be(entry.data(), block * cluster_bytes_);
-        out.put(layout.refcount_table * cluster_bytes_ + (block - layout.refcount_blocks) * 8,
+        out.put(layout_.refcount_table * cluster_bytes_ + (block - layout_.refcount_blocks) * 8,
                 entry);
     }
-    // The blocks follow one another, so their entries are one array.
-    const std::vector<std::uint16_t> counts = refcounts(contents, layout);
-    std::vector<std::byte> bytes(counts.size() * sizeof(std::uint16_t));
-    for (std::size_t i = 0; i < counts.size(); ++i) {
-        store_be(bytes.data() + i * sizeof(std::uint16_t), counts[i]);
-    }
-    out.put(layout.refcount_blocks * cluster_bytes_, bytes);
+    out.put(layout_.refcount_blocks * cluster_bytes_,
+            encode_refcounts(refcounts(), options_.refcount_bits));
 }
 
-void Builder::write_tables(const Contents& contents, const Layout& layout,
-                           SparseWriter& out) const {
+void Builder::write_l1(std::size_t state, std::uint64_t offset, SparseWriter& out) const {
     std::array<std::byte, 8> entry;
-    std::uint64_t tables = 0;
-    for (const Cluster& cluster : contents.clusters) {
-        if (cluster.table == tables) {
-            store_be(entry.data(), copied_flag | (layout.l2 + tables++) * cluster_bytes_);
-            out.put(layout.l1 * cluster_bytes_ + l2_index(cluster.index) * 8, entry);
-        }
-    }
-    for (const Cluster& cluster : contents.clusters) {
-        store_be(entry.data(), l2_entry(cluster, layout));
-        out.put(
-            (layout.l2 + cluster.table) * cluster_bytes_ + cluster.index % (cluster_bytes_ / 8) * 8,
-            entry);
+    for (const std::size_t number : plan_.states[state]) {
+        const Table& table = plan_.tables[number];
+        const bool copied = table.active && table.references == 1;
+        store_be(entry.data(), (layout_.l2 + number) * cluster_bytes_ | (copied ? copied_flag : 0));
+        out.put(offset + table.l1_index * 8, entry);
     }
 }
 
-void Builder::write_allocated(const Contents& contents, const Layout& layout,
-                              SparseWriter& out) const {
-    for (const Cluster& cluster : contents.clusters) {
-        if (cluster.kind != Kind::allocated && cluster.kind != Kind::zero_allocated) {
-            continue;
+void Builder::write_l2(SparseWriter& out) const {
+    std::array<std::byte, 16> bytes;
+    std::uint64_t offset = layout_.l2 * cluster_bytes_;
+    for (const Table& table : plan_.tables) {
+        for (std::size_t i = table.begin; i < table.end; ++i) {
+            const Entry& entry = plan_.entries[i];
+            const auto words = l2_entry(entry, table);
+            store_be(bytes.data(), words[0]);
+            store_be(bytes.data() + 8, words[1]);
+            out.put(offset + entry.cluster % l2_entries_ * l2_entry_bytes_,
+                    std::span(bytes).first(l2_entry_bytes_));
         }
-        const std::uint64_t host = (layout.allocated + cluster.position) * cluster_bytes_;
-        for (std::uint64_t within = 0; within < cluster_bytes_;) {
-            const ContentExtent extent = extent_in(cluster, within);
-            const std::size_t length =
-                std::min<std::uint64_t>(extent.length, SparseWriter::max_piece);
-            if (extent.zero) {
-                within += extent.length;
-                continue;
-            }
-            const auto bytes = out.reserve(host + within, length);
-            if (cluster.kind == Kind::allocated) {
-                read_guest(cluster.index, within, bytes);
-            } else {
-                fill_bytes(RandomFill{cluster.index}, within, bytes);
-            }
-            within += length;
+        offset += cluster_bytes_;
+    }
+}
+
+void Builder::write_plain(SparseWriter& out) const {
+    const ClusterShape shape{cluster_bytes_, options_.extended_l2 ? subclusters : 1,
+                             !options_.data_file_raw};
+    for (const HostCluster& host : plan_.hosts) {
+        if (!host.compressed) {
+            write_plain_cluster(host, *contents_[host.state.part], shape, plain_host_offset(host),
+                                out);
         }
     }
 }
 
-ContentExtent Builder::extent_in(const Cluster& cluster, std::uint64_t within) const {
-    const std::uint64_t rest = cluster_bytes_ - within;
-    const std::uint64_t guest = cluster.index * cluster_bytes_ + within;
-    if (cluster.kind == Kind::zero_allocated) {
-        return {rest, false};
+void Builder::write_snapshots(SparseWriter& out) const {
+    const std::vector<Snapshot> all = snapshots();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        write_l1(i, all[i].l1_offset, out);
     }
-    if (guest >= content_.size()) {
-        return {rest, true};
-    }
-    const ContentExtent extent = content_.extent(guest);
-    return {std::min(extent.length, rest), extent.zero};
+    out.put(layout_.snapshot_table * cluster_bytes_, encode_snapshots(all));
 }
 
-void Builder::build(const std::vector<ContentWrite>& writes, const File& file) {
-    const Contents contents = collect(kinds_after(writes));
-    const Layout layout = lay_out(contents);
+void Builder::write(const File& file, const File* data_file) const {
     SparseWriter out(file);
-    write_header(layout, out);
-    write_refcounts(contents, layout, out);
-    write_tables(contents, layout, out);
-    write_allocated(contents, layout, out);
-    out.put(layout.compressed * cluster_bytes_, contents.compressed);
+    out.put(0, encode_header(header()));
+    write_refcounts(out);
+    write_l1(options_.snapshots.size(), layout_.l1 * cluster_bytes_, out);
+    write_l2(out);
+    if (data_file == nullptr) {
+        write_plain(out);
+    }
+    write_compressed_clusters(plan_, layout_.compressed * cluster_bytes_, out);
+    write_snapshots(out);
+    bitmaps_.write(layout_.bitmaps * cluster_bytes_, out);
     out.finish();
-    file.resize(layout.end * cluster_bytes_);
+    file.resize(layout_.end * cluster_bytes_);
+    if (data_file != nullptr) {
+        SparseWriter data(*data_file);
+        write_plain(data);
+        data.finish();
+        data_file->resize(disk_size_);
+    }
 }
 
 }  // namespace
 
-void build_image(const BuildOptions& options, const ContentSource& content,
+void build_image(const BuildOptions& options, std::span<const ContentSource* const> contents,
                  const std::vector<ContentWrite>& writes, const std::string& directory,
                  const std::string& name) {
-    Builder(options, content).build(writes, File::create(directory, name));
+    const Builder builder(options, contents, writes);
+    std::optional<File> data_file;
+    if (!options.data_file.empty()) {
+        data_file = File::create(directory, options.data_file);
+    }
+    builder.write(File::create(directory, name), data_file ? &*data_file : nullptr);
 }
 
 }  // namespace difffuzz::qcow2

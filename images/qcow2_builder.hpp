@@ -1,8 +1,10 @@
-// Makes a qcow2 version 3 image in-process.
+// Makes a qcow2 image in-process.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "core/cases/image_recipe.hpp"
 #include "images/content_source.hpp"
@@ -11,24 +13,34 @@
 namespace difffuzz::qcow2 {
 
 struct BuildOptions {
+    // Version 2 has refcounts of 16 bits and nothing of what follows up to `compression`.
+    unsigned version = 3;
     unsigned cluster_bits = 16;
+    unsigned refcount_bits = 16;
+    bool extended_l2 = false;
     bool lazy_refcounts = false;
     Compression compression = Compression::zlib;
+    std::string data_file;  // empty: data lies in the image
+    // The data file is an image of the disk by itself.
+    bool data_file_raw = false;
     std::string backing_name;  // empty: no backing file
     std::string backing_format;
+    // Snapshot k has the id k + 1 and was taken k seconds after the first.
+    std::vector<SnapshotRecipe> snapshots;
+    std::uint32_t snapshot_seconds = 0;  // of the epoch
+    std::uint32_t snapshot_nanoseconds = 0;
+    std::vector<BitmapRecipe> bitmaps;
 };
 
-// Makes `directory`/`name`. Its virtual size is that of `content`, which says what a guest reads;
-// the recipe's writes decide only how each cluster is kept:
-//   1. touched by a write: an allocated cluster;
-//   2. covered by a compressed write: a compressed cluster, allocated if that saves nothing;
-//   3. covered by a zero write: the zero flag, and the cluster stays allocated, with foreign bytes
-//      in it, if it was; touched by a zero write: an allocated cluster;
-//   4. untouched: unallocated.
-// A later write goes over an earlier one. The file holds, in this order: header, refcount table,
-// refcount blocks, L1 table, L2 tables, allocated clusters, compressed clusters packed byte by
-// byte. Zeros in allocated clusters are holes in the file.
-void build_image(const BuildOptions& options, const ContentSource& content,
+// Makes `directory`/`name`, and the data file beside it. `contents` says what a guest reads in each
+// snapshot, then in the active state; its virtual size is that of the disk. The writes decide only
+// how each cluster is kept (images/qcow2_states.hpp). The file holds, in this order: header,
+// refcount table, refcount blocks, L1 table, L2 tables, plain clusters, compressed clusters
+// (images/qcow2_plan.hpp), the snapshots' L1 tables, the snapshot table, bitmaps. Zeros in plain
+// clusters are holes in the file. Subclusters with the zero flag hold foreign bytes there,
+// unallocated ones nothing. In a data file plain clusters lie at their guest offset, as qemu-img
+// demands; if it is raw there are no foreign bytes.
+void build_image(const BuildOptions& options, std::span<const ContentSource* const> contents,
                  const std::vector<ContentWrite>& writes, const std::string& directory,
                  const std::string& name);
 

@@ -30,6 +30,9 @@ constexpr std::array<Feature, 8> features{{{0, 0, "dirty bit"},
                                            {2, 0, "bitmaps"},
                                            {2, 1, "raw external data"}}};
 constexpr std::size_t feature_bytes = 48;
+constexpr std::size_t extension_head_bytes = 8;
+// Number of bitmaps, reserved, bytes and offset of their directory.
+constexpr std::size_t bitmaps_extension_bytes = 24;
 
 [[noreturn]] void fail(const File& file, const std::string& what) {
     throw ImageError(fmt::format("{}: not a qcow2 image that can be read: {}", file.name(), what));
@@ -54,9 +57,18 @@ std::string read_text(const File& file, std::uint64_t offset, std::uint32_t leng
     return text_of(bytes);
 }
 
+BitmapDirectory read_bitmap_directory(const File& file, std::uint64_t at, std::uint32_t length) {
+    std::array<std::byte, bitmaps_extension_bytes> bytes;
+    if (length != bytes.size() || file.read_at(at, bytes) != bytes.size()) {
+        fail(file, fmt::format("a bitmaps extension of {} bytes", length));
+    }
+    return {load_be<std::uint32_t>(bytes.data()), load_be<std::uint64_t>(bytes.data() + 16),
+            load_be<std::uint64_t>(bytes.data() + 8)};
+}
+
 // Header extensions lie in [begin, end).
 void read_extensions(const File& file, std::uint64_t begin, std::uint64_t end, Header& header) {
-    std::array<std::byte, 8> head;
+    std::array<std::byte, extension_head_bytes> head;
     for (std::uint64_t at = begin; at + head.size() <= end;) {
         if (file.read_at(at, head) != head.size()) {
             fail(file, "a header extension lies past the end of the file");
@@ -74,6 +86,8 @@ void read_extensions(const File& file, std::uint64_t begin, std::uint64_t end, H
             header.backing_format = read_text(file, at, length);
         } else if (type == extension_data_file) {
             header.data_file = read_text(file, at, length);
+        } else if (type == extension_bitmaps) {
+            header.bitmaps = read_bitmap_directory(file, at, length);
         }
         at += round_up(length, 8);
     }
@@ -82,10 +96,47 @@ void read_extensions(const File& file, std::uint64_t begin, std::uint64_t end, H
 void append_extension(std::vector<std::byte>& bytes, std::uint32_t type,
                       std::span<const std::byte> data) {
     const std::size_t at = bytes.size();
-    bytes.resize(at + 8 + round_up(data.size(), 8));
+    bytes.resize(at + extension_head_bytes + round_up(data.size(), 8));
     store_be(bytes.data() + at, type);
     store_be(bytes.data() + at + 4, static_cast<std::uint32_t>(data.size()));
-    std::ranges::copy(data, bytes.begin() + static_cast<std::ptrdiff_t>(at + 8));
+    std::ranges::copy(data, bytes.begin() + static_cast<std::ptrdiff_t>(at + extension_head_bytes));
+}
+
+std::span<const std::byte> bytes_of(const std::string& text) {
+    return std::as_bytes(std::span(text));
+}
+
+std::vector<std::byte> encode_bitmap_directory(const BitmapDirectory& directory) {
+    std::vector<std::byte> bytes(bitmaps_extension_bytes);
+    store_be(bytes.data(), directory.bitmaps);
+    store_be(bytes.data() + 8, directory.bytes);
+    store_be(bytes.data() + 16, directory.offset);
+    return bytes;
+}
+
+std::vector<std::byte> encode_members(const Header& header) {
+    std::vector<std::byte> bytes(header.version == 2 ? v2_header_bytes : v3_header_bytes);
+    std::byte* const start = bytes.data();
+    store_be(start, magic);
+    store_be(start + at_version, header.version);
+    store_be(start + at_cluster_bits, static_cast<std::uint32_t>(header.cluster_bits));
+    store_be(start + at_size, header.size);
+    store_be(start + at_l1_entries, header.l1_entries);
+    store_be(start + at_l1_offset, header.l1_offset);
+    store_be(start + at_refcount_table_offset, header.refcount_table_offset);
+    store_be(start + at_refcount_table_clusters, header.refcount_table_clusters);
+    store_be(start + at_snapshots, header.snapshots);
+    store_be(start + at_snapshots_offset, header.snapshots_offset);
+    if (header.version == 2) {
+        return bytes;
+    }
+    store_be(start + at_incompatible, header.incompatible);
+    store_be(start + at_compatible, header.compatible);
+    store_be(start + at_autoclear, header.autoclear);
+    store_be(start + at_refcount_order, static_cast<std::uint32_t>(header.refcount_order));
+    store_be(start + at_header_length, static_cast<std::uint32_t>(v3_header_bytes));
+    store_be(start + at_compression_type, static_cast<std::uint8_t>(header.compression));
+    return bytes;
 }
 
 std::vector<std::byte> feature_table() {
@@ -124,6 +175,8 @@ Header read_header(const File& file, Header* found) {
     header.l1_offset = load_be<std::uint64_t>(start + at_l1_offset);
     header.refcount_table_offset = load_be<std::uint64_t>(start + at_refcount_table_offset);
     header.refcount_table_clusters = load_be<std::uint32_t>(start + at_refcount_table_clusters);
+    header.snapshots = load_be<std::uint32_t>(start + at_snapshots);
+    header.snapshots_offset = load_be<std::uint64_t>(start + at_snapshots_offset);
 
     // Names first: who looks for references wants them even if the rest is broken.
     const auto backing_offset = load_be<std::uint64_t>(start + at_backing_offset);
@@ -140,6 +193,8 @@ Header read_header(const File& file, Header* found) {
         }
         header.incompatible = load_be<std::uint64_t>(start + at_incompatible);
         header.compatible = load_be<std::uint64_t>(start + at_compatible);
+        header.autoclear = load_be<std::uint64_t>(start + at_autoclear);
+        header.refcount_order = load_be<std::uint32_t>(start + at_refcount_order);
         if (header_length > at_compression_type) {
             const auto type = load_be<std::uint8_t>(start + at_compression_type);
             if (type > static_cast<std::uint8_t>(Compression::zstd)) {
@@ -157,38 +212,29 @@ Header read_header(const File& file, Header* found) {
 }
 
 std::vector<std::byte> encode_header(const Header& header) {
-    assert(header.version == 3);
-    std::vector<std::byte> bytes(v3_header_bytes);
-    std::byte* const start = bytes.data();
-    store_be(start, magic);
-    store_be(start + at_version, header.version);
-    store_be(start + at_cluster_bits, static_cast<std::uint32_t>(header.cluster_bits));
-    store_be(start + at_size, header.size);
-    store_be(start + at_l1_entries, header.l1_entries);
-    store_be(start + at_l1_offset, header.l1_offset);
-    store_be(start + at_refcount_table_offset, header.refcount_table_offset);
-    store_be(start + at_refcount_table_clusters, header.refcount_table_clusters);
-    store_be(start + at_incompatible, header.incompatible);
-    store_be(start + at_compatible, header.compatible);
-    store_be(start + at_refcount_order, std::uint32_t{4});  // 16 bits
-    store_be(start + at_header_length, static_cast<std::uint32_t>(v3_header_bytes));
-    store_be(start + at_compression_type, static_cast<std::uint8_t>(header.compression));
-
-    const auto backing_format = std::as_bytes(std::span(header.backing_format));
-    const auto backing_name = std::as_bytes(std::span(header.backing_name));
-    if (!backing_format.empty()) {
-        append_extension(bytes, extension_backing_format, backing_format);
+    std::vector<std::byte> bytes = encode_members(header);
+    if (!header.backing_format.empty()) {
+        append_extension(bytes, extension_backing_format, bytes_of(header.backing_format));
     }
+    if (!header.data_file.empty()) {
+        append_extension(bytes, extension_data_file, bytes_of(header.data_file));
+    }
+    std::size_t rest = extension_head_bytes + header.backing_name.size();
+    rest += header.bitmaps ? extension_head_bytes + bitmaps_extension_bytes : 0;
     const std::vector<std::byte> names = feature_table();
-    const std::size_t rest = 8 + backing_name.size();  // end of the extensions, backing file
-    if (bytes.size() + 8 + names.size() + rest <= header.cluster_bytes()) {
+    if (header.version == 3 &&
+        bytes.size() + extension_head_bytes + names.size() + rest <= header.cluster_bytes()) {
         append_extension(bytes, extension_feature_names, names);
     }
+    if (header.bitmaps) {
+        append_extension(bytes, extension_bitmaps, encode_bitmap_directory(*header.bitmaps));
+    }
     append_extension(bytes, extension_end, {});
-    if (!backing_name.empty()) {
+    if (!header.backing_name.empty()) {
+        const auto name = bytes_of(header.backing_name);
         store_be(bytes.data() + at_backing_offset, std::uint64_t{bytes.size()});
-        store_be(bytes.data() + at_backing_length, static_cast<std::uint32_t>(backing_name.size()));
-        bytes.insert(bytes.end(), backing_name.begin(), backing_name.end());
+        store_be(bytes.data() + at_backing_length, static_cast<std::uint32_t>(name.size()));
+        bytes.insert(bytes.end(), name.begin(), name.end());
     }
     assert(bytes.size() <= header.cluster_bytes());
     return bytes;

@@ -24,9 +24,12 @@ inline constexpr std::size_t at_l1_entries = 36;
 inline constexpr std::size_t at_l1_offset = 40;
 inline constexpr std::size_t at_refcount_table_offset = 48;
 inline constexpr std::size_t at_refcount_table_clusters = 56;
+inline constexpr std::size_t at_snapshots = 60;
+inline constexpr std::size_t at_snapshots_offset = 64;
 // Version 3 only.
 inline constexpr std::size_t at_incompatible = 72;
 inline constexpr std::size_t at_compatible = 80;
+inline constexpr std::size_t at_autoclear = 88;
 inline constexpr std::size_t at_refcount_order = 96;
 inline constexpr std::size_t at_header_length = 100;
 inline constexpr std::size_t at_compression_type = 104;
@@ -40,12 +43,15 @@ inline constexpr std::uint64_t incompatible_data_file = 1U << 2U;
 inline constexpr std::uint64_t incompatible_compression = 1U << 3U;
 inline constexpr std::uint64_t incompatible_extended_l2 = 1U << 4U;
 inline constexpr std::uint64_t compatible_lazy_refcounts = 1U << 0U;
+inline constexpr std::uint64_t autoclear_bitmaps = 1U << 0U;
+inline constexpr std::uint64_t autoclear_raw_data = 1U << 1U;
 
 // Header extensions: type, length of the data, the data padded to 8 bytes.
 inline constexpr std::uint32_t extension_end = 0;
 inline constexpr std::uint32_t extension_backing_format = 0xe2792aca;
 inline constexpr std::uint32_t extension_feature_names = 0x6803f857;
 inline constexpr std::uint32_t extension_data_file = 0x44415441;
+inline constexpr std::uint32_t extension_bitmaps = 0x23852875;
 
 // L1 and L2 entries.
 inline constexpr std::uint64_t offset_mask = 0x00fffffffffffe00;
@@ -56,7 +62,9 @@ inline constexpr std::uint64_t zero_flag = 1;
 constexpr unsigned compressed_count_shift(unsigned cluster_bits) { return 62 - (cluster_bits - 8); }
 inline constexpr std::uint64_t compressed_sector = 512;
 
-inline constexpr unsigned subclusters = 32;  // per cluster, with extended L2 entries
+// With extended L2 entries: subclusters of a cluster, and the smallest cluster that has them.
+inline constexpr unsigned subclusters = 32;
+inline constexpr unsigned min_extended_cluster_bits = 14;
 
 enum class Compression : std::uint8_t { zlib = 0, zstd = 1 };
 

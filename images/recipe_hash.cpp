@@ -92,11 +92,7 @@ RecipeHash recipe_hash(const ImageRecipe& recipe) {
             out.number(range.length);
         }
     }
-    for (const Damage& damage : recipe.damage) {
-        out.text(damage.field);
-        out.number(damage.index);
-        out.number(damage.value);
-    }
+    // Not the damage: a damaged image is the sound one but for it.
     const XXH128_hash_t hash = XXH3_128bits(out.bytes().data(), out.bytes().size());
     return {hash.low64, hash.high64};
 }

@@ -54,7 +54,7 @@ ImageState state_of(const ImageRecipe& recipe) {
     ImageState image;
     image.format = recipe.format;
     image.cluster = format.cluster_bytes(recipe);
-    image.version = word_is(recipe, "compat", "0.10") ? 2 : 3;
+    image.version = word_is(recipe, "compat", "0.10") || word_is(recipe, "compat", "v2") ? 2 : 3;
     image.refcount_bits = static_cast<unsigned>(number_option(recipe, "refcount_bits", 16));
     image.lazy_refcounts = word_is(recipe, "lazy_refcounts", "on");
     image.extended_l2 = word_is(recipe, "extended_l2", "on");
@@ -65,26 +65,23 @@ ImageState state_of(const ImageRecipe& recipe) {
     image.backing = recipe.backing;
     image.own.size = format.actual_size(recipe);
     image.own.content = ContentExpectation::of_image(recipe.id);
-    if (!recipe.backing) {
-        image.own.held.assign(0, image.own.size, true);
-    }
-    const auto hold_writes = [&](IntervalMap<bool>& held, std::size_t count) {
+    const auto hold_writes = [&](OwnContent& own, std::size_t count) {
         for (std::size_t i = 0; i < count; ++i) {
             const ContentWrite& write = recipe.content[i];
-            hold(held, write.offset, write.offset + write.length, image.unit, image.own.size);
+            hold(own.held, write.offset, write.offset + write.length, image.unit, own.size);
+            own.held_at_most |= !has_data(write.kind) && !recipe.backing;
         }
     };
     for (std::size_t i = 0; i < recipe.snapshots.size(); ++i) {
-        OwnContent own{image.own.size, ContentExpectation::of_snapshot(recipe.id, i),
-                       image.own.held};
-        hold_writes(own.held, recipe.snapshots[i].after);
+        OwnContent own{image.own.size, ContentExpectation::of_snapshot(recipe.id, i), {}};
+        hold_writes(own, recipe.snapshots[i].after);
         image.snapshots.push_back(
             {std::to_string(i + 1), recipe.snapshots[i].name, std::move(own)});
     }
     for (const BitmapRecipe& bitmap : recipe.bitmaps) {
         image.bitmaps.push_back({bitmap.name, bitmap.granularity, bitmap.enabled});
     }
-    hold_writes(image.own.held, recipe.content.size());
+    hold_writes(image.own, recipe.content.size());
     return image;
 }
 
@@ -125,6 +122,7 @@ void write_image(CaseState& state, const std::string& id, const ContentWrite& wr
     }
     image.own.content = content_of(state, id).written({done});
     hold(image.own.held, done.offset, done.offset + done.length, image.unit, image.own.size);
+    image.own.held_at_most |= !has_data(write.kind) && !image.backing;
 }
 
 void resize_image(CaseState& state, const std::string& id, std::uint64_t size) {
@@ -160,6 +158,11 @@ const SnapshotState* find_snapshot(const ImageState& image, const std::string& i
     return nullptr;
 }
 
+const SnapshotState* find_snapshot_named(const ImageState& image, const std::string& name) {
+    const auto found = std::ranges::find(image.snapshots, name, &SnapshotState::name);
+    return found == image.snapshots.end() ? nullptr : &*found;
+}
+
 void apply_snapshot(ImageState& image, const SnapshotState& snapshot) { image.own = snapshot.own; }
 
 void delete_snapshot(ImageState& image, const SnapshotState& snapshot) {
@@ -176,8 +179,8 @@ void rebase_safely(CaseState& state, const std::string& id,
                    const std::optional<std::string>& base) {
     ImageState& image = state.at(id);
     image.own.content = content_of(state, id);
-    // Which units get data of their own depends on where old and new differ; what is read does not.
     image.own.held.assign(0, image.own.size, true);
+    image.own.held_at_most = true;
     image.backing = base;
 }
 
@@ -206,7 +209,10 @@ void commit_image(CaseState& state, const std::string& id, const std::string& ba
         if (member == base) {
             break;
         }
-        moved = joined(std::move(moved), cut(state.at(member).own.held, top.own.size));
+        const OwnContent& own = state.at(member).own;
+        moved = joined(std::move(moved), cut(own.held, top.own.size));
+        // Behind its end an image in between has zeros of its own.
+        moved.assign(std::min(own.size, top.own.size), top.own.size, true);
     }
     const ContentExpectation seen = content_of(state, id);
     const std::uint64_t size = std::max(lower.own.size, top.own.size);

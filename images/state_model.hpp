@@ -20,9 +20,12 @@ struct OwnContent {
     // Holds in the ranges of `held`; elsewhere the backing file shows through, or zeros.
     ContentExpectation content = ContentExpectation::zeros(0);
     IntervalMap<bool> held;  // bytes of the virtual disk, whole allocation units
-    // It was cut inside a cluster: qemu-img neither clears what lies behind the end nor does so when
-    // the image grows again.
+    // It was cut inside a cluster: qemu-img neither clears what lies behind the end nor does so
+    // when the image grows again.
     bool stale_tail = false;
+    // Less than `held` may be held: zeros need not be where there is no backing file, and after
+    // rebase_safely(). What shows through where another backing file comes is then not known.
+    bool held_at_most = false;
 };
 
 struct SnapshotState {
@@ -77,16 +80,21 @@ void resize_image(CaseState& state, const std::string& id, std::uint64_t size);
 
 // Takes a snapshot; its id is one more than the highest.
 void take_snapshot(ImageState& image, const std::string& name);
-// Null when there is none of that id, or name: qemu-img looks for an id first.
+// The oldest of that id or, where none has it, of that name; null when there is none: what
+// qemu-img applies, or reads.
 const SnapshotState* find_snapshot(const ImageState& image, const std::string& id_or_name);
+// The oldest of that name; null when there is none: what qemu-img deletes.
+const SnapshotState* find_snapshot_named(const ImageState& image, const std::string& name);
 // Puts back what the snapshot holds, size included.
 void apply_snapshot(ImageState& image, const SnapshotState& snapshot);
 void delete_snapshot(ImageState& image, const SnapshotState& snapshot);
 
 const BitmapState* find_bitmap(const ImageState& image, const std::string& name);
 
-// The image holds in whole now what it and its chain above `base` hold; `base` is its backing file
-// from now on (or none). What is read stays the same.
+// What is read stays the same, and `base` is the backing file from now on (or none). The image
+// holds at least the units in which its old and new backing files differ; which others is up to the
+// tool, so that the model takes it to hold all (OwnContent::held_at_most). Snapshots see the new
+// one.
 void rebase_safely(CaseState& state, const std::string& id, const std::optional<std::string>& base);
 // Only the name of the backing file changes: what is read may change.
 void rebase_unsafely(CaseState& state, const std::string& id,
@@ -95,9 +103,10 @@ void rebase_unsafely(CaseState& state, const std::string& id,
 // Ids of the chain from `id` down, itself first. At most max_chain.
 std::vector<std::string> chain_of(const CaseState& state, const std::string& id);
 
-// What `id` and the images above `base` hold goes into `base`, which grows to the size of `id`
-// where it is smaller; `empty`: `id` then holds nothing itself, as qemu-img does where `base` is
-// its own backing file.
+// What `id` and the images above `base` hold goes into `base`, and with it the zeros that are read
+// behind the end of an image in between; `base` grows to the size of `id` where it is smaller. What
+// is read from `id` stays the same. `empty`: `id` then holds nothing itself, as qemu-img does where
+// `base` is its own backing file.
 void commit_image(CaseState& state, const std::string& id, const std::string& base, bool empty);
 
 }  // namespace difffuzz

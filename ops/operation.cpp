@@ -8,6 +8,7 @@
 #include "core/errors.hpp"
 #include "core/suggest.hpp"
 #include "images/format.hpp"
+#include "oracles/comparing.hpp"
 
 namespace difffuzz {
 namespace {
@@ -81,7 +82,7 @@ std::vector<LayerReport> compare_step(const Operation& operation, const Comparis
     for (const LayerUse& use : operation.layers) {
         LayerReport report{use.id, std::string(use.name.empty() ? to_string(use.id) : use.name),
                            damaged && !holds_for_damaged(use.id)
-                               ? LayerResult::not_applicable("damaged image")
+                               ? LayerResult::not_applicable(std::string(reason::damaged_image))
                                : layer(use.id).compare(comparison)};
         if (report.result.difference) {
             report.result.difference->symptom.layer_name = report.name;

@@ -1,5 +1,7 @@
 #include "ops/shared.hpp"
 
+#include <algorithm>
+
 #include "images/format.hpp"
 
 namespace difffuzz {
@@ -9,7 +11,11 @@ Cost images_cost(const Case& c) {
     for (const ImageRecipe& image : c.images) {
         const Format* format = find_format(image.format);
         for (const ContentWrite& write : image.content) {
-            cost.bytes_written += has_data(write.kind) ? write.length : 0;
+            // Around a write there is a cluster of zeros at most, which large ones keep as holes.
+            constexpr std::uint64_t dense = 65536;
+            const std::uint64_t around =
+                format == nullptr ? 0 : 2 * std::min(format->cluster_bytes(image), dense);
+            cost.bytes_written += has_data(write.kind) ? write.length + around : 0;
             ++cost.requests;
         }
         if (format == nullptr) {

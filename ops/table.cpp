@@ -1,5 +1,6 @@
 // The table of operations: one row each, nothing else here.
 #include "ops/bench.hpp"
+#include "ops/bitmap.hpp"
 #include "ops/check.hpp"
 #include "ops/compare.hpp"
 #include "ops/convert.hpp"
@@ -9,7 +10,6 @@
 #include "ops/map.hpp"
 #include "ops/measure.hpp"
 #include "ops/operation.hpp"
-#include "ops/rebase.hpp"
 #include "ops/resize.hpp"
 #include "ops/snapshot.hpp"
 
@@ -22,9 +22,8 @@ const std::vector<const Operation*>& operations() {
         &compare_operation(), &create_operation(),
         &map_operation(),     &measure_operation(),
         &bench_operation(),   &resize_operation(),
-        &dd_operation(),
-        &snapshot_operation(),
-        &rebase_operation(),
+        &dd_operation(),      &snapshot_operation(),
+        &bitmap_operation(),
     };
     return table;
 }

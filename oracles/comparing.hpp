@@ -38,6 +38,7 @@ inline constexpr std::string_view escapes = "refers outside of the workspace";
 inline constexpr std::string_view no_model = "no model of the content";
 inline constexpr std::string_view bytes_not_stable = "bytes not stable";
 inline constexpr std::string_view nothing_written = "nothing written";
+inline constexpr std::string_view damaged_image = "damaged image";
 inline constexpr std::string_view not_hashed = "file not hashed";
 }  // namespace reason
 

@@ -51,8 +51,9 @@ LayerResult compare_crash(const Comparison& comparison) {
     const Direction direction = subject && reference ? Direction::both
                                 : subject            ? Direction::subject
                                                      : Direction::reference;
-    Difference difference = start_difference(comparison, *sides, LayerId::crash, direction,
-                                             subject ? Severity::crash : Severity::reference);
+    Difference difference =
+        start_difference(comparison, *sides, LayerId::crash, direction,
+                         subject && !reference ? Severity::crash : Severity::reference);
     difference.symptom.field = subject ? subject->field : reference->field;
     difference.symptom.subject_message = message_of(comparison, sides->subject, subject);
     difference.symptom.reference_message = message_of(comparison, sides->reference, reference);

@@ -83,6 +83,10 @@ std::optional<LayerResult> settle(const Comparison& comparison, const Sides& sid
     if (left.escapes || right.escapes) {
         return LayerResult::inconclusive(std::string(reason::escapes));
     }
+    if (left.unreadable != nullptr && right.unreadable != nullptr &&
+        intent_name(comparison.c) == "damaged") {
+        return LayerResult::not_applicable(std::string(reason::damaged_image));
+    }
     if (left.unreadable != nullptr && right.unreadable != nullptr) {
         return LayerResult::inconclusive(std::string(reason::unreadable_on_both));
     }

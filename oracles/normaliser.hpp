@@ -29,11 +29,13 @@ struct JsonNormaliser {
 const TextNormaliser& harness_path_text();  // "/side/1/w", "/tool/subject": where we put things
 const TextNormaliser& node_name_text();     // "#block123": counter within one process
 // A row of the operations table lists those of these that hold for it.
-const TextNormaliser& disk_size_text();     // "disk size: 196 KiB" of info: allocation
-const TextNormaliser& elapsed_time_text();  // "Run completed in 0.010 seconds." of bench
-const TextNormaliser& progress_text();      // "    (12.00/100%)\r" short of 100: timing
-const JsonNormaliser& disk_size_json();     // "actual-size": allocation
-const JsonNormaliser& vmdk_cid_json();      // "cid" of vmdk: random per written image
+const TextNormaliser& disk_size_text();      // "disk size: 196 KiB" of info: allocation
+const TextNormaliser& elapsed_time_text();   // "Run completed in 0.010 seconds." of bench
+const TextNormaliser& progress_text();       // "    (12.00/100%)\r" but one of 100: timing
+const TextNormaliser& snapshot_date_text();  // "2026-01-31 12:00:00" in lists of snapshots
+const JsonNormaliser& disk_size_json();      // "actual-size": allocation
+const JsonNormaliser& vmdk_cid_json();       // "cid" of vmdk: random per written image
+const JsonNormaliser& snapshot_date_json();  // "date-sec" and "date-nsec" of snapshots
 
 // All of them, for the account and the documents.
 const std::vector<const TextNormaliser*>& text_normalisers();

@@ -1,5 +1,6 @@
 #include "oracles/normaliser.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -122,10 +123,12 @@ void apply_elapsed_time(std::string& text) {
     replace_each(text, start, length_at, "Run completed in <time> seconds.");
 }
 
-// Which steps are printed depends on time, that the end is reached does not: 100 stays.
+// Which steps are printed, and how often, depends on time, that the end is reached does not: one
+// "100.00" stays.
 void apply_progress(std::string& text) {
     constexpr std::string_view start = "    (";
     constexpr std::string_view finish = "/100%)\r";
+    constexpr std::string_view end = "    (100.00/100%)\r";
     const auto length_at = [&](std::string_view whole, std::size_t offset) -> std::size_t {
         const std::size_t number = offset + start.size();
         const std::size_t decimal = decimal_at(whole, number);
@@ -136,6 +139,61 @@ void apply_progress(std::string& text) {
         return start.size() + decimal + finish.size();
     };
     replace_each(text, start, length_at, "");
+    const auto repeated_at = [&](std::string_view whole, std::size_t offset) -> std::size_t {
+        return whole.substr(offset + end.size()).starts_with(end) ? end.size() : 0;
+    };
+    replace_each(text, end, repeated_at, "");
+}
+
+// Whether `text` at `offset` is like `pattern`, in which '0' stands for any digit.
+bool is_like(std::string_view text, std::size_t offset, std::string_view pattern) {
+    if (text.size() - offset < pattern.size()) {
+        return false;
+    }
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+        const char c = text[offset + i];
+        if (pattern[i] == '0' ? !is_digit(c) : c != pattern[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+constexpr std::string_view date_pattern = "0000-00-00 00:00:00";
+
+// What stands behind the date in a list of snapshots, up to the end of the line: blanks, the clock
+// of the virtual machine ("00:00:00.000", hours with more digits in newer versions), the count of
+// instructions.
+bool is_behind_date(std::string_view rest) {
+    const std::size_t clock = rest.find_first_not_of(' ');
+    if (clock == 0 || clock == std::string_view::npos) {
+        return false;
+    }
+    const std::size_t minutes = clock + digits_at(rest, clock);
+    return minutes > clock && is_like(rest, minutes, ":00:00.000") &&
+           rest.find_first_not_of(" 0123456789-", minutes + 10) == std::string_view::npos;
+}
+
+void apply_snapshot_date(std::string& text) {
+    std::string result;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        const std::string_view line = std::string_view(text).substr(begin, end - begin);
+        std::size_t date = 0;
+        while (date < line.size() && !(is_like(line, date, date_pattern) &&
+                                       is_behind_date(line.substr(date + date_pattern.size())))) {
+            ++date;
+        }
+        result.append(line.substr(0, date));
+        if (date < line.size()) {
+            result.append("<date>").append(line.substr(date + date_pattern.size()));
+        }
+        if (end < text.size()) {
+            result += '\n';
+        }
+        begin = end + 1;
+    }
+    text = std::move(result);
 }
 
 template <typename Visit>
@@ -171,6 +229,15 @@ void apply_vmdk_cid_json(nlohmann::json& value) {
     });
 }
 
+void apply_snapshot_date_json(nlohmann::json& value) {
+    for_each_object(value, [](nlohmann::json& object) {
+        if (object.contains("vm-state-size")) {
+            mask_number(object, "date-sec");
+            mask_number(object, "date-nsec");
+        }
+    });
+}
+
 }  // namespace
 
 const TextNormaliser& harness_path_text() {
@@ -201,8 +268,13 @@ const TextNormaliser& elapsed_time_text() {
 
 const TextNormaliser& progress_text() {
     static const TextNormaliser normaliser{
-        "progress", "which steps short of 100 per cent are printed depends on timing",
-        apply_progress};
+        "progress", "which steps are printed, and how often, depends on timing", apply_progress};
+    return normaliser;
+}
+
+const TextNormaliser& snapshot_date_text() {
+    static const TextNormaliser normaliser{
+        "snapshot_date", "a snapshot bears the time at which it was made", apply_snapshot_date};
     return normaliser;
 }
 
@@ -220,15 +292,23 @@ const JsonNormaliser& vmdk_cid_json() {
     return normaliser;
 }
 
+const JsonNormaliser& snapshot_date_json() {
+    static const JsonNormaliser normaliser{"snapshot_date",
+                                           "a snapshot bears the time at which it was made",
+                                           apply_snapshot_date_json};
+    return normaliser;
+}
+
 const std::vector<const TextNormaliser*>& text_normalisers() {
-    static const std::vector<const TextNormaliser*> all{&harness_path_text(), &node_name_text(),
-                                                        &disk_size_text(), &elapsed_time_text(),
-                                                        &progress_text()};
+    static const std::vector<const TextNormaliser*> all{
+        &harness_path_text(), &node_name_text(), &disk_size_text(),
+        &elapsed_time_text(), &progress_text(),  &snapshot_date_text()};
     return all;
 }
 
 const std::vector<const JsonNormaliser*>& json_normalisers() {
-    static const std::vector<const JsonNormaliser*> all{&disk_size_json(), &vmdk_cid_json()};
+    static const std::vector<const JsonNormaliser*> all{&disk_size_json(), &vmdk_cid_json(),
+                                                        &snapshot_date_json()};
     return all;
 }
 

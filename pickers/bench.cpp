@@ -259,7 +259,7 @@ Case draw_valid(const PickContext& context) {
     wish.max_content = 2048 * kib;
     wish.backing_percent = 0;
     wish.compressed = false;
-    wish.more_options = false;
+    wish.variety = ImageVariety::plain;
     const std::string id = draw_image(c, context, "src", wish);
     ImageRecipe& image = c.images.back();
     const bool raw = image.format == "raw";

@@ -49,7 +49,7 @@ ImageRecipe copy_of(const Case& c, const PickContext& context, const Draws& draw
                     const ImageRecipe& image, std::uint64_t size) {
     std::vector<Weighted<std::string_view>> formats;
     static constexpr Weighted<std::string_view> all[] = {
-        {"qcow2", 5}, {"raw", 4}, {"vmdk", 1}, {"vpc", 1}};
+        {"qcow2", 5}, {"raw", 4}, {"vmdk", 1}, {"vpc", 1}, {"vdi", 1}, {"vhdx", 1}, {"qed", 1}};
     for (const auto& format : all) {
         const bool by_conversion = !find_format(format.value)->built_in_process;
         if (context.plan.has_format(format.value) && !(by_conversion && size > 64 * mib)) {
@@ -74,6 +74,8 @@ ImageRecipe copy_of(const Case& c, const PickContext& context, const Draws& draw
     for (ContentWrite& write : copy.content) {
         if (write.kind == WriteKind::compressed) {
             write.kind = WriteKind::write;
+        } else if (write.kind == WriteKind::unmap) {
+            write.kind = WriteKind::zero;
         }
     }
     return copy;
@@ -138,7 +140,7 @@ std::string draw_second(Case& c, const PickContext& context, const std::string& 
         return *image.backing;
     }
     if (relation == Relation::unrelated) {
-        ImageWish wish;
+        ImageWish wish = every_image();
         wish.max_size = 64 * mib;
         return draw_image(c, context, "other", wish);
     }
@@ -159,7 +161,7 @@ std::string draw_second(Case& c, const PickContext& context, const std::string& 
 Case draw_valid(const PickContext& context) {
     Case c;
     c.operation = "compare";
-    ImageWish wish;
+    ImageWish wish = every_image();
     // Both images hold it.
     wish.max_content = 192 * kib;
     const std::string first = draw_image(c, context, "first", wish);

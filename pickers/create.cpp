@@ -96,10 +96,11 @@ Case draw_valid(const PickContext& context) {
         backing = "absent";
         c.outputs.push_back({backing, std::string(draws.pick("absent.format", formats))});
     } else if (backed) {
-        ImageWish wish;
+        ImageWish wish = every_image();
         wish.max_content = 1 * mib;
         if (format == "vmdk") {
             wish.formats = {{"vmdk", 1}};
+            wish.variety = ImageVariety::options;
         }
         backing = draw_image(c, context, "base", wish);
         sized = unsafe || draws.chance("size.given", 50);

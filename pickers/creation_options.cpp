@@ -38,7 +38,8 @@ constexpr Words hardware_words[] = {"4", "6", "7", "10", "13", "21"};
 constexpr Words tools_words[] = {"9", "10346", "2147483647"};
 constexpr Words vpc_subformats[] = {"dynamic", "fixed"};
 constexpr Words no_vpc_subformat[] = {"sparse", "Fixed"};
-constexpr Words backing_words[] = {"raw", "qcow2", "vmdk", "vpc"};
+constexpr Words backing_words[] = {"raw", "qcow2", "vmdk", "vpc",      "vhdx",
+                                   "vdi", "qed",   "qcow", "parallels"};
 
 constexpr CreationOption option_table[] = {
     {"qcow2", "cluster_size", ValueKind::size, {}, no_size},

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "images/format.hpp"
+#include "pickers/image_options.hpp"
 
 namespace difffuzz {
 namespace {
@@ -11,13 +12,6 @@ namespace {
 constexpr std::uint64_t kib = 1024;
 constexpr std::uint64_t mib = 1024 * kib;
 constexpr std::uint64_t gib = 1024 * mib;
-
-constexpr std::uint64_t cluster_sizes[] = {512,      1024,      4 * kib,    16 * kib,
-                                           64 * kib, 256 * kib, 1024 * kib, 2048 * kib};
-
-// Small clusters mean many tables: the size of the image is bounded so that none has more than a
-// quarter million clusters.
-std::uint64_t largest_size(std::uint64_t cluster) { return cluster * 262'144; }
 
 enum class SizeClass { tiny, odd, near_unit, power, middle, huge };
 
@@ -84,21 +78,6 @@ std::uint64_t draw_offset(const Draws& draws, std::uint64_t size, std::uint64_t 
         default:
             return draws.between("offset", 0, last);
     }
-}
-
-std::vector<FormatOption> draw_qcow2_options(const Draws& draws, const Plan& plan,
-                                             std::uint64_t cluster, bool more) {
-    std::vector<FormatOption> options{{"cluster_size", plain_size(cluster)}};
-    if (!more) {
-        return options;
-    }
-    if (draws.chance("lazy_refcounts", 15)) {
-        options.push_back({"lazy_refcounts", WordValue{"on"}});
-    }
-    if (plan.has_feature("zstd") && draws.chance("zstd", 25)) {
-        options.push_back({"compression_type", WordValue{"zstd"}});
-    }
-    return options;
 }
 
 // What a recipe's writes may reach: raw files end where they were asked to, the others at the end
@@ -209,6 +188,18 @@ std::vector<ContentWrite> draw_content(const Draws& draws, std::uint64_t size, s
     return content;
 }
 
+std::vector<Weighted<std::string_view>> every_format() {
+    return {{"qcow2", 12}, {"raw", 6}, {"vmdk", 3}, {"vpc", 2},      {"vhdx", 2},
+            {"vdi", 2},    {"qed", 2}, {"qcow", 1}, {"parallels", 1}};
+}
+
+ImageWish every_image() {
+    ImageWish wish;
+    wish.formats = every_format();
+    wish.variety = ImageVariety::every;
+    return wish;
+}
+
 std::string draw_image(Case& c, const PickContext& context, const std::string& id,
                        const ImageWish& wish) {
     const Draws draws = context.draws.scope("image[" + id + "]");
@@ -223,21 +214,20 @@ std::string draw_image(Case& c, const PickContext& context, const std::string& i
     image.format =
         std::string(draws.pick("format", std::span<const Weighted<std::string_view>>(declared)));
     const Format& format = *find_format(image.format);
-    std::uint64_t unit = 64 * kib;
-    std::uint64_t max_size = wish.max_size;
-    if (format.backing) {
-        unit = draws.pick("cluster_size", cluster_sizes);
-        max_size = std::max(wish.min_size, std::min(max_size, largest_size(unit)));
-        image.options = draw_qcow2_options(draws, context.plan, unit, wish.more_options);
-    } else if (!format.built_in_process) {
-        // The conversion that builds it reads the whole virtual size.
-        max_size = std::max(wish.min_size, std::min(max_size, 64 * mib));
-    }
+    draw_image_options(image, draws, context.plan, wish.variety);
+    const std::uint64_t cluster = format.cluster_bytes(image);
+    const std::uint64_t unit = cluster == 0 ? 64 * kib : cluster;
+    const std::uint64_t max_size =
+        std::max(wish.min_size, std::min(wish.max_size, largest_cheap_size(image)));
     image.size = draw_size(draws, unit, wish.min_size, max_size);
     if (format.backing && draws.chance("backing", wish.backing_percent)) {
         ImageWish below = wish;
         if (!wish.backing_formats.empty()) {
             below.formats = wish.backing_formats;
+        }
+        if (image.format == "qed" || image.format == "qcow") {
+            // Their backing file's format is guessed from its first bytes.
+            below.formats = {{"qcow2", 3}, {"raw", 1}, {"qed", 1}};
         }
         below.backing_percent = wish.backing_percent / 2;
         below.max_content = wish.max_content / 2;
@@ -246,6 +236,10 @@ std::string draw_image(Case& c, const PickContext& context, const std::string& i
     }
     image.content = draw_content(draws, writable_bytes(image, format), unit, wish.max_content,
                                  format.compression && wish.compressed);
+    if (wish.variety == ImageVariety::every) {
+        draw_image_features(image, draws);
+        settle_features(image);
+    }
     c.images.push_back(image);
     return id;
 }

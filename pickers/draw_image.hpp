@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pickers/image_options.hpp"
 #include "pickers/picker.hpp"
 
 namespace difffuzz {
@@ -21,8 +22,14 @@ struct ImageWish {
     std::uint64_t max_content = std::uint64_t{8} << 20;  // bytes of allocated content
     unsigned backing_percent = 25;                       // for formats that have backing files
     bool compressed = true;                              // allow compressed clusters
-    bool more_options = true;  // allow creation options beside the cluster size
+    ImageVariety variety = ImageVariety::options;
 };
+
+// All formats that images are built of, for ImageWish::formats.
+std::vector<Weighted<std::string_view>> every_format();
+
+// Images of all formats with all that these know: for operations that read.
+ImageWish every_image();
 
 // Draws image `id` below the draw scope "image[<id>]" and appends it to `c` (after its backing
 // images, whose ids are `id` + "_b1" and so on). Returns its id.

@@ -9,7 +9,7 @@ namespace {
 Case draw_valid(const PickContext& context) {
     Case c;
     c.operation = "info";
-    const std::string image = draw_image(c, context, "src", ImageWish{});
+    const std::string image = draw_image(c, context, "src", every_image());
     const Draws draws = context.draws.scope("step[0]");
     Step step{Actor::tool, "info", "info", ValidIntent{}, {}};
     if (draws.chance("arg[-f]", 80)) {

@@ -43,7 +43,15 @@ bool prints_text(const Case& c) {
     return output == nullptr || output->value == Value{WordValue{"human"}};
 }
 
+// Clusters that lie at no offset of a file: compressed ones, and all of a vhdx or a
+// stream-optimised vmdk.
 bool has_compressed_write(const ImageRecipe& image) {
+    const auto stream = [](const FormatOption& option) {
+        return option.value == Scalar{WordValue{"streamOptimized"}};
+    };
+    if (image.format == "vhdx" || std::ranges::any_of(image.options, stream)) {
+        return true;
+    }
     return std::ranges::any_of(image.content, [](const ContentWrite& write) {
         return write.kind == WriteKind::compressed;
     });
@@ -79,7 +87,12 @@ Rule compressed_as_text_rule() {
                 remove_option(step, LengthOption::option);
                 remove_option(step, "--output");
             },
-            [](const Case& c) { return c.images.back().format == "qcow2"; }};
+            [](const Case& c) {
+                const ImageRecipe& image = c.images.back();
+                return image.format == "qcow2" &&
+                       std::ranges::find(image.options, "data_file", &FormatOption::name) ==
+                           image.options.end();
+            }};
 }
 
 // The largest sum that is no overflow for a reference that adds both as signed numbers.
@@ -134,8 +147,11 @@ Case draw_valid(const PickContext& context) {
     const Draws draws = context.draws.scope("step[0]");
     static constexpr Weighted<std::string_view> outputs[] = {{"", 20}, {"human", 15}, {"json", 65}};
     const std::string_view output = draws.pick("arg[--output]", outputs);
-    ImageWish wish;
+    ImageWish wish = every_image();
     wish.compressed = output == "json";
+    if (output != "json") {
+        wish.formats = {{"qcow2", 6}, {"raw", 3}, {"vpc", 1}, {"vdi", 1}, {"qed", 1}};
+    }
     const std::string id = draw_image(c, context, "src", wish);
     const ImageRecipe& image = c.images.back();
     const Format& format = *find_format(image.format);

@@ -119,7 +119,7 @@ Case draw_valid(const PickContext& context) {
     const Draws draws = context.draws.scope("step[0]");
     std::string file;
     if (!draws.chance("by-size", 45)) {
-        file = draw_image(c, context, "src", ImageWish{});
+        file = draw_image(c, context, "src", every_image());
     }
     c.steps.push_back({Actor::tool, "measure", "measure", ValidIntent{}, {}});
     Step& step = last_step(c);

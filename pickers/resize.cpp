@@ -42,6 +42,11 @@ bool is_resizable(const ImageState& image) {
     return std::ranges::find(resizable, image.format) != resizable.end();
 }
 
+std::uint64_t l1_entries(const ImageState& image, std::uint64_t size) {
+    const std::uint64_t entry = image.extended_l2 ? 16 : 8;
+    return divide_up(size, image.cluster * (image.cluster / entry));
+}
+
 // What qemu-img holds against the step, in the order in which it looks.
 std::string_view refusal(const Step& step, const ImageState& image) {
     const auto size = resized_to(step, image.own.size);
@@ -91,6 +96,14 @@ std::string_view apply(const Case& c, const Step& step, CaseState& state) {
     }
     if (mode_of(step) == "metadata" && image->second.own.size % image->second.cluster != 0) {
         return "metadata-in-last-cluster";
+    }
+    if (size > image->second.own.size && image->second.format == "qed" && image->second.backing) {
+        return "qed-on-backing";
+    }
+    if (mode_of(step) == "metadata" &&
+        (image->second.cluster < 4096 ||
+         l1_entries(image->second, size) > l1_entries(image->second, image->second.own.size))) {
+        return "metadata-in-freed-clusters";
     }
     if (size > image->second.own.size && mode_of(step) != "off" &&
         size - image->second.own.size > max_allocated) {
@@ -157,7 +170,8 @@ std::optional<Step> draw(Case&, const PickContext& context, const CaseState& sta
     std::string_view mode = "off";
     if (may_allocate && draws.chance("arg[--preallocation]", 30)) {
         mode = draws.pick("mode", std::span<const std::string_view>(modes));
-        if (mode == "metadata" && (image.format == "raw" || image.own.size % image.cluster != 0)) {
+        if (mode == "metadata" && (image.format == "raw" || image.own.size % image.cluster != 0 ||
+                                   image.cluster < 4096)) {
             mode = "full";
         }
         step.arguments.push_back({"--preallocation", WordValue{std::string(mode)}});
@@ -166,8 +180,14 @@ std::optional<Step> draw(Case&, const PickContext& context, const CaseState& sta
     if (image.format == "qed") {
         size = std::max(size, image.own.size);
     }
-    if (image.own.stale_tail) {
+    if (image.own.stale_tail || (image.format == "qed" && image.backing)) {
         size = std::min(size, image.own.size);
+    }
+    if (image.format == "qed") {
+        size = std::max(size, image.own.size);
+    }
+    if (mode == "metadata" && l1_entries(image, size) > l1_entries(image, image.own.size)) {
+        set_option(step, "--preallocation", WordValue{"falloc"});
     }
     if (size < image.own.size || draws.chance("arg[--shrink]", 10)) {
         step.arguments.push_back({"--shrink", std::nullopt});
@@ -303,6 +323,14 @@ const Picker& resize_picker() {
          "else "
          "make a zeroed last cluster show the bytes that it was allocated with",
          breaks<"metadata-in-last-cluster">},
+        {"metadata-in-freed-clusters", false,
+         "metadata is preallocated only where the L1 table stays in its place: qemu-img 7.2 to "
+         "10.0 "
+         "else make the image show bytes of the old table",
+         breaks<"metadata-in-freed-clusters">},
+        {"qed-on-backing", false,
+         "qed images on a backing file do not grow: the reference refuses where the file is longer",
+         breaks<"qed-on-backing">},
         {"allocates-too-much", false, "tools would allocate it, but it takes long",
          breaks<"allocates-too-much">},
     };

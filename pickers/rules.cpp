@@ -6,7 +6,8 @@
 namespace difffuzz {
 namespace {
 
-constexpr std::array<std::string_view, 4> formats_array{"raw", "qcow2", "vmdk", "vpc"};
+constexpr std::array<std::string_view, 9> formats_array{"raw", "qcow2", "vmdk", "vpc",      "vhdx",
+                                                        "vdi", "qed",   "qcow", "parallels"};
 constexpr std::array<std::string_view, 2> output_array{"human", "json"};
 
 template <typename Range>

@@ -52,12 +52,18 @@ void draw_steps(Case& c, const PickContext& context, StepKinds kinds,
                                                  std::string(kinds[chosen]->command)),
                                      context.plan};
             step = kinds[chosen]->draw(c, scoped, state);
+            CaseState after = state;
+            if (step && kinds[chosen]->apply(c, *step, after).empty()) {
+                state = std::move(after);
+            } else {
+                // What was drawn for one kind of image history need not go with every other.
+                step.reset();
+            }
             std::erase_if(left, [&](const auto& item) { return item.value == chosen; });
         }
         if (!step) {
             break;
         }
-        kind_of(kinds, *step)->apply(c, *step, state);
         c.steps.push_back(std::move(*step));
     }
     while (!c.steps.empty() && c.steps.back().actor == Actor::neutral) {

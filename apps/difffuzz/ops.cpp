@@ -1,4 +1,4 @@
-// difffuzz ops: the operations there are.
+// difffuzz ops: the operations there are, and what one of them can draw.
 #include <iostream>
 
 #include <fmt/format.h>
@@ -6,19 +6,178 @@
 
 #include "apps/difffuzz/flags.hpp"
 #include "core/errors.hpp"
+#include "core/suggest.hpp"
 #include "ops/operation.hpp"
+#include "pickers/creation_options.hpp"
+#include "pickers/step_kind.hpp"
 
 namespace difffuzz {
 namespace {
 
+using nlohmann::json;
+
+std::string_view kind_name(ValueKind kind) {
+    switch (kind) {
+        case ValueKind::none:
+            return "flag";
+        case ValueKind::size:
+            return "size";
+        case ValueKind::number:
+            return "number";
+        case ValueKind::word:
+            return "word";
+        case ValueKind::image:
+            return "image";
+        case ValueKind::options:
+            return "creation options";
+        case ValueKind::any:
+            return "any";
+    }
+    return "any";
+}
+
+json option_json(const OptionSpec& spec) {
+    json words = json::array();
+    for (const std::string_view word : spec.words) {
+        words.push_back(word);
+    }
+    return {{"option", spec.option},
+            {"kind", kind_name(spec.kind)},
+            {"words", words},
+            {"least", spec.min_count},
+            {"most", spec.max_count}};
+}
+
+// Options that may stand; those with a count of 0 are only there to be refused.
+json options_json(std::span<const OptionSpec> options) {
+    json list = json::array();
+    for (const OptionSpec& spec : options) {
+        if (spec.max_count != 0) {
+            list.push_back(option_json(spec));
+        }
+    }
+    return list;
+}
+
+json brief(const Operation& operation) {
+    return {{"name", operation.name}, {"summary", operation.summary}, {"weight", operation.weight}};
+}
+
+json full(const Operation& operation) {
+    json result = brief(operation);
+    const Picker& picker = *operation.picker;
+    result["options"] = options_json(picker.options);
+    for (const StepKind* kind : picker.kinds) {
+        if (kind->operation == operation.name && picker.kinds.size() > 1 &&
+            kind->options.data() == picker.options.data()) {
+            continue;  // listed above
+        }
+        result["steps"].push_back({{"operation", kind->operation},
+                                   {"command", kind->command},
+                                   {"actor", kind->actor == Actor::tool ? "tool" : "neutral"},
+                                   {"options", options_json(kind->options)}});
+    }
+    for (const OptionSpec& spec : picker.options) {
+        if (spec.kind == ValueKind::options) {
+            for (const CreationOption& option : known_creation_options()) {
+                result["creation_options"].push_back({{"format", option.format},
+                                                      {"name", option.name},
+                                                      {"kind", kind_name(option.kind)}});
+            }
+        }
+    }
+    for (const Rule& rule : picker.rules) {
+        result["rules"].push_back(
+            {{"name", rule.name}, {"refused", rule.enforced}, {"why", rule.why}});
+    }
+    for (const LeftOut& out : picker.left_out) {
+        result["left_out"].push_back({{"option", out.option}, {"reason", out.reason}});
+    }
+    for (const LayerUse& use : operation.layers) {
+        result["layers"].push_back(use.name.empty() ? to_string(use.id) : use.name);
+    }
+    return result;
+}
+
+void print_options(const json& options, const char* indent) {
+    for (const json& option : options) {
+        std::string line = option.at("option").get<std::string>();
+        line = (line.empty() ? "(positional)" : line) + "  " + option.at("kind").get<std::string>();
+        for (const json& word : option.at("words")) {
+            line += " " + word.get<std::string>();
+        }
+        if (option.at("most") != 1) {
+            line += "  (up to " + std::to_string(option.at("most").get<unsigned>()) + " times)";
+        }
+        std::cout << indent << line << "\n";
+    }
+}
+
+void print(const json& operation) {
+    std::cout << operation.at("name").get<std::string>() << ": "
+              << operation.at("summary").get<std::string>() << "\n\noptions:\n";
+    print_options(operation.at("options"), "  ");
+    for (const json& step : operation.value("steps", json::array())) {
+        std::cout << "\nsteps of " << step.at("operation").get<std::string>() << " "
+                  << step.at("command").get<std::string>() << " ("
+                  << (step.at("actor") == "tool" ? "each tool its own" : "the same for both")
+                  << "):\n";
+        print_options(step.at("options"), "  ");
+    }
+    if (operation.contains("creation_options")) {
+        std::cout << "\ncreation options (-o):\n";
+        for (const json& option : operation.at("creation_options")) {
+            std::cout << "  " << option.at("format").get<std::string>() << " "
+                      << option.at("name").get<std::string>() << "\n";
+        }
+    }
+    std::cout << "\nrules (+ drawn as refused cases, - bound of what is drawn):\n";
+    for (const json& rule : operation.value("rules", json::array())) {
+        std::cout << "  " << (rule.at("refused").get<bool>() ? "+ " : "- ")
+                  << rule.at("name").get<std::string>() << ": " << rule.at("why").get<std::string>()
+                  << "\n";
+    }
+    if (operation.contains("left_out")) {
+        std::cout << "\nnot drawn:\n";
+        for (const json& out : operation.at("left_out")) {
+            std::cout << "  " << out.at("option").get<std::string>() << ": "
+                      << out.at("reason").get<std::string>() << "\n";
+        }
+    }
+    std::cout << "\nlayers:";
+    for (const json& name : operation.at("layers")) {
+        std::cout << " " << name.get<std::string>();
+    }
+    std::cout << "\n";
+}
+
+const Operation& named(const std::string& name) {
+    const Operation* operation = find_operation(name);
+    if (operation == nullptr) {
+        std::vector<std::string> names;
+        for (const Operation* known : operations()) {
+            names.emplace_back(known->name);
+        }
+        throw UsageError("there is no operation '" + name + "'" + suggestion(name, names) +
+                         "; 'difffuzz ops' lists them");
+    }
+    return *operation;
+}
+
 int ops(const Flags& flags) {
-    nlohmann::json list = nlohmann::json::array();
-    for (const Operation* operation : operations()) {
+    if (!flags.positional.empty()) {
+        const json operation = full(named(flags.positional.front()));
         if (flags.json) {
-            list.push_back({{"name", operation->name},
-                            {"summary", operation->summary},
-                            {"weight", operation->weight}});
+            std::cout << operation.dump(2) << "\n";
         } else {
+            print(operation);
+        }
+        return static_cast<int>(ExitCode::holds);
+    }
+    json list = json::array();
+    for (const Operation* operation : operations()) {
+        list.push_back(brief(*operation));
+        if (!flags.json) {
             std::cout << fmt::format("{:<20} {:>3}  {}\n", operation->name, operation->weight,
                                      operation->summary);
         }
@@ -32,7 +191,13 @@ int ops(const Flags& flags) {
 }  // namespace
 
 CommandSpec ops_command() {
-    return {"ops", "lists the operations and their weights", "difffuzz ops", {"--json"}, "", 0, 0,
+    return {"ops",
+            "lists the operations and their weights, or what one of them can draw",
+            "difffuzz ops convert",
+            {"--json"},
+            "NAME",
+            0,
+            1,
             ops};
 }
 

@@ -157,7 +157,7 @@ TEST(Campaign, AReferenceOutOfTheWorkspaceIsAFindingAndIsNotFollowed) {
     const ScratchDirectory scratch;
     const fs::path tool = scratch.path() / "bad_tool-escape";
     fs::copy_file(fs::path(DIFFFUZZ_BINARY_DIR) / "bad_tool", tool);
-    difffuzz(scratch, {"--seed", "3", "--iterations", "40", "--ops", "create,info", "--subject",
+    difffuzz(scratch, {"--seed", "3", "--iterations", "150", "--ops", "create,info", "--subject",
                        tool, "--reference", "/usr/bin/qemu-img", "--out", "out"});
     bool found = false;
     const nlohmann::json summary = summary_of(scratch, "out");

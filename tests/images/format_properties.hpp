@@ -69,7 +69,11 @@ inline void check_only_files_of(const Case& c, const ScratchDirectory& directory
 inline void check_by_qemu(const Case& c, const ScratchDirectory& directory) {
     const ImageRecipe& top = c.images.back();
     const Format& format = *find_format(top.format);
-    if (format.checkable) {
+    // qemu-img takes a parallels image without clusters to end after one of them, however long its
+    // allocation table is.
+    const bool holds_data = std::ranges::any_of(
+        top.content, [](const ContentWrite& write) { return has_data(write.kind); });
+    if (format.checkable && (top.format != "parallels" || holds_data)) {
         RC_ASSERT(complaint_of(directory, top) == "");
     }
     RC_ASSERT(size_by_qemu(directory, main_file(top), top.format) == format.actual_size(top));

@@ -9,11 +9,11 @@ using test::recipe_of;
 using test::ScratchDirectory;
 
 TEST(Qcow2, BuildsTheSameTwiceAndReadsBackEqual) {
-    test::check_many("qcow2 without tools", 600, test::check_qcow2_without_tools);
+    test::check_many("qcow2 without tools", 300, test::check_qcow2_without_tools);
 }
 
 TEST(Qcow2, IsCleanAndReadsBackEqualByQemuImg) {
-    test::check_many("qcow2 by qemu-img", 150, test::check_qcow2_by_qemu);
+    test::check_many("qcow2 by qemu-img", 60, test::check_qcow2_by_qemu);
 }
 
 Case one_image(std::uint64_t size, std::vector<ContentWrite> content,

@@ -196,7 +196,7 @@ TEST_P(RealOperation, RefusesEachEnforcedRule) {
         programs.push_back(second);
     }
     std::map<std::string, unsigned> runs;
-    for (std::uint64_t i = 0; i < 4000; ++i) {
+    for (std::uint64_t i = 0; i < 8000; ++i) {
         const Case c = draw_case(plan, 22, i, 0);
         const std::string rule(broken_rule(c));
         if (rule.empty() || runs[rule] == per_rule) {

@@ -40,7 +40,29 @@ TEST(Normalisers, ElapsedTimeMasksADurationOnly) {
 TEST(Normalisers, ProgressKeepsTheEnd) {
     EXPECT_EQ(applied(progress_text(), "    (0.00/100%)\r    (49.50/100%)\r    (100.00/100%)\r\n"),
               "    (100.00/100%)\r\n");
+    EXPECT_EQ(applied(progress_text(),
+                      "    (100.00/100%)\r    (50.00/100%)\r"
+                      "    (100.00/100%)\r    (100.00/100%)\rdone\n"),
+              "    (100.00/100%)\rdone\n");
+    EXPECT_EQ(applied(progress_text(), "    (50.00/100%)\rdone\n"), "done\n");
     EXPECT_EQ(applied(progress_text(), "    (x/100%)\r"), "    (x/100%)\r");
+}
+
+TEST(Normalisers, SnapshotDateMasksTheDateOfAListOnly) {
+    EXPECT_EQ(applied(snapshot_date_text(),
+                      "ID TAG VM SIZE DATE\n"
+                      "1  2026-01-01 10:00:00 x 0 B 2026-11-30 08:33:34 00:00:00.000          0\n"
+                      "2  b 0 B 2026-11-30 08:33:34  0000:00:00.000         --\n"
+                      "3  c 0 B 2026-11-30 08:33:34 00:00:00.000"),
+              "ID TAG VM SIZE DATE\n"
+              "1  2026-01-01 10:00:00 x 0 B <date> 00:00:00.000          0\n"
+              "2  b 0 B <date>  0000:00:00.000         --\n"
+              "3  c 0 B <date> 00:00:00.000");
+    for (const char* other : {"1 2026-11-30 08:33:34\n", "2026-11-30 08:33:34 00:00:00.00 0",
+                              "2026-11-30 08:33 00:00:00.000", "2026-11-30 08:33:3400:00:00.000",
+                              "2026-11-30 08:33:34 00:00:00.000 x"}) {
+        EXPECT_EQ(applied(snapshot_date_text(), other), other);
+    }
 }
 
 TEST(Normalisers, HarnessPathsAndNodeNames) {
@@ -65,13 +87,22 @@ TEST(Normalisers, JsonMasksKeepPresenceAndType) {
             R"({"cid":7,"format-specific":{"type":"vmdk","data":{"cid":0,"parent-cid":9}}})"));
 }
 
+TEST(Normalisers, SnapshotDateJsonKeepsTheClock) {
+    EXPECT_EQ(
+        applied(snapshot_date_json(),
+                R"({"date-sec":7,"snapshots":[{"id":"1","date-sec":7,"date-nsec":8,)"
+                R"("vm-clock-sec":9,"vm-state-size":0}]})"),
+        nlohmann::json::parse(R"({"date-sec":7,"snapshots":[{"id":"1","date-sec":0,"date-nsec":0,)"
+                              R"("vm-clock-sec":9,"vm-state-size":0}]})"));
+}
+
 TEST(Normalisers, EachHasANameAndAReason) {
     std::set<std::string_view> names;
     for (const TextNormaliser* normaliser : text_normalisers()) {
         EXPECT_TRUE(names.insert(normaliser->name).second);
         EXPECT_FALSE(normaliser->reason.empty());
     }
-    EXPECT_EQ(names.size(), 5U);
+    EXPECT_EQ(names.size(), 6U);
     for (const JsonNormaliser* normaliser : json_normalisers()) {
         EXPECT_FALSE(normaliser->name.empty());
         EXPECT_FALSE(normaliser->reason.empty());

@@ -106,7 +106,7 @@ TEST(Crash, TheSameSignalOnBothSidesDoesNotAgree) {
     EXPECT_THAT(diverging(scene), ElementsAre(LayerId::crash));
     const Difference difference = *scene.run(LayerId::crash).difference;
     EXPECT_EQ(difference.symptom.direction, Direction::both);
-    EXPECT_EQ(difference.severity, Severity::crash);
+    EXPECT_EQ(difference.severity, Severity::reference);
 }
 
 TEST(Crash, ASanitizerReportCountsThoughTheProgramRefused) {

@@ -173,7 +173,7 @@ TEST(DrawImage, KeepsToTheWishAndThePlan) {
     wish.max_content = 64 * kib;
     wish.backing_percent = 50;
     wish.compressed = false;
-    wish.more_options = false;
+    wish.variety = ImageVariety::plain;
     for (const Case& c : draw_many(wish, plan_with({"raw", "qcow2"}), 3000)) {
         EXPECT_EQ(c.images.back().format, "qcow2");
         EXPECT_LE(c.images.size(), 2U);
