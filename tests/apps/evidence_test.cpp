@@ -1,6 +1,7 @@
 // Evidence and records as somebody else may leave them: one sentence that names the file.
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -221,26 +222,45 @@ TEST_F(Evidence, StrangersTextCannotSteerTheTerminal) {
     EXPECT_EQ(lines(words.err), 1U);
 }
 
+// The script contains nothing, so the stubs that misbehave never run under it: what stands in for
+// them does one harmless thing.
+std::string stand_in(const ScratchDirectory& scratch, const std::string& name,
+                     const std::string& commands) {
+    const fs::path path = scratch.path() / name;
+    write(path, "#!/bin/sh\n" + commands + "\n");
+    fs::permissions(path, fs::perms::owner_all);
+    return path;
+}
+
+Outcome reproduce(const ScratchDirectory& scratch, const fs::path& record,
+                  const std::vector<std::string>& environment) {
+    std::vector<std::string> words{"env"};
+    words.insert(words.end(), environment.begin(), environment.end());
+    words.insert(words.end(), {"bash", record.parent_path() / "reproduce.sh"});
+    return run_tool(scratch.path(), words);
+}
+
 TEST_F(Evidence, ReproduceScriptWarnsLimitsAndNamesTheSignal) {
-    const fs::path script = record().parent_path() / "reproduce.sh";
-    EXPECT_THAT(read_file(script), AllOf(HasSubstr("uncontained"), HasSubstr("as root")));
+    EXPECT_THAT(read_file(record().parent_path() / "reproduce.sh"),
+                AllOf(HasSubstr("uncontained"), HasSubstr("as root")));
     const auto with = [&](const std::string& subject, const std::string& limit) {
-        return run_tool(scratch_.path(),
-                        {"env", "SUBJECT=" + subject, "TIMEOUT=" + limit, "bash", script});
+        return reproduce(scratch_, record(), {"SUBJECT=" + subject, "TIMEOUT=" + limit});
     };
-    const Outcome dead = with("./bad_tool-dead", "60");
+    const std::string dying = stand_in(scratch_, "dying", "kill -SEGV $$");
+    const Outcome dead = with(dying, "60");
     EXPECT_EQ(dead.ending, Ending{Exited{0}}) << dead.out.head << dead.err.head;
     EXPECT_THAT(dead.out.head, HasSubstr("-> killed by SIGSEGV"));
     EXPECT_THAT(dead.out.head, HasSubstr("reference: qemu-img info"));
-    fs::copy_file(fs::path(DIFFFUZZ_BINARY_DIR) / "bad_tool", scratch_.path() / "bad_tool-asleep");
-    const Outcome asleep = with("./bad_tool-asleep", "0.2");
+    const Outcome asleep = with(stand_in(scratch_, "sleeping", "exec sleep 20"), "0.2");
     EXPECT_EQ(asleep.ending, Ending{Exited{2}}) << asleep.out.head;
     EXPECT_THAT(asleep.err.head, HasSubstr("did not end within TIMEOUT=0.2 seconds"));
-    EXPECT_EQ(with("./bad_tool-dead", "soon").ending, Ending{Exited{2}});
+    EXPECT_EQ(with(dying, "soon").ending, Ending{Exited{2}});
 }
 
 // Files of the same name on both sides: their types and sizes count.
 TEST(ReproduceScript, ComparesTypesAndSizesOfFiles) {
+    const std::map<std::string, std::string> leaving{
+        {"leftover", "echo x >left"}, {"leftmore", "echo xy >left"}, {"leftdir", "mkdir left"}};
     for (const std::string mode : {"leftdir", "leftmore"}) {
         const ScratchDirectory scratch;
         for (const std::string& tool : {mode, std::string("leftover")}) {
@@ -254,14 +274,14 @@ TEST(ReproduceScript, ComparesTypesAndSizesOfFiles) {
                   1);
         const fs::path record = first_record(scratch.path() / "out");
         ASSERT_EQ(read_json(record).at("type"), "info_files_divergence");
-        for (const auto& [subject, code] :
-             {std::pair{mode, 0}, std::pair{std::string("leftover"), 1}}) {
-            const Outcome script =
-                run_tool(scratch.path(),
-                         {"env", "SUBJECT=./bad_tool-" + subject, "REFERENCE=./bad_tool-leftover",
-                          "bash", record.parent_path() / "reproduce.sh"});
-            EXPECT_EQ(script.ending, Ending{Exited{code}}) << subject << script.out.head;
-        }
+        const auto tool = [&](const std::string& name) {
+            return stand_in(scratch, name, leaving.at(name) + "; exec /usr/bin/qemu-img \"$@\"");
+        };
+        const std::string reference = "REFERENCE=" + tool("leftover");
+        const Outcome there = reproduce(scratch, record, {"SUBJECT=" + tool(mode), reference});
+        EXPECT_EQ(there.ending, Ending{Exited{0}}) << mode << there.out.head << there.err.head;
+        const Outcome gone = reproduce(scratch, record, {"SUBJECT=" + tool("leftover"), reference});
+        EXPECT_EQ(gone.ending, Ending{Exited{1}}) << mode << gone.out.head << gone.err.head;
     }
 }
 
