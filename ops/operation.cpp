@@ -1,10 +1,10 @@
 #include "ops/operation.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 
+#include "core/decimal.hpp"
 #include "core/errors.hpp"
 #include "core/suggest.hpp"
 #include "images/format.hpp"
@@ -23,14 +23,12 @@ namespace {
 }
 
 unsigned parse_weight(std::string_view word, std::string_view text) {
-    unsigned weight = 0;
-    const char* end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data(), end, weight);
-    if (parsed.ec != std::errc{} || parsed.ptr != end || weight < 1 || weight > 1000) {
+    const auto weight = parse_decimal(text);
+    if (!weight || *weight < 1 || *weight > 1000) {
         throw UsageError("the weight in '" + std::string(word) +
                          "' of --ops must be a whole number from 1 to 1000");
     }
-    return weight;
+    return static_cast<unsigned>(*weight);
 }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/difffuzz/flags.hpp"
+#include "apps/difffuzz/interruption.hpp"
 #include "apps/difffuzz/output.hpp"
 #include "campaign/workers/link.hpp"
 #include "campaign/workers/worker.hpp"
@@ -37,6 +38,7 @@ int main(int argc, char** argv) {
         if (argc > 1 && std::strcmp(argv[1], difffuzz::worker_command) == 0) {
             return difffuzz::serve_worker(worker_socket, extra_files);
         }
+        difffuzz::end_when_interrupted();
         const int code = difffuzz::dispatch(std::vector<std::string>(argv + 1, argv + argc));
         difffuzz::require_output();
         return code;

@@ -13,6 +13,7 @@
 #include "core/cases/recipe_json.hpp"
 #include "core/errors.hpp"
 #include "core/tools/file_descriptor.hpp"
+#include "oracles/crash_sign.hpp"
 #include "oracles/message_template.hpp"
 #include "oracles/shown_text.hpp"
 #include "oracles/stream_text.hpp"
@@ -52,7 +53,11 @@ std::optional<SideEnd> side_end(const Case& c, const Observation& side,
         return std::nullopt;
     }
     for (std::size_t s = 0; s < side.steps.size(); ++s) {
-        const OutcomeClass outcome = step_class(side.steps[s], answer_codes);
+        OutcomeClass outcome = step_class(side.steps[s], answer_codes);
+        // A sanitizer ends the tool with an exit code, as if it had refused.
+        if (outcome == OutcomeClass::refused && crash_sign(side.steps[s].outcome)) {
+            outcome = OutcomeClass::crashed;
+        }
         if (c.steps[s].actor == Actor::tool && outcome != OutcomeClass::succeeded) {
             return SideEnd{std::string(to_string(outcome)),
                            could_not_run(side.steps[s].outcome.ending),

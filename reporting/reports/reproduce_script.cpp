@@ -32,7 +32,10 @@ subject=$(command -v "${SUBJECT:-}") || { echo "set SUBJECT to the tool under te
 reference=$(command -v "${REFERENCE:-qemu-img}") || { echo "set REFERENCE to a qemu-img" >&2; exit 2; }
 subject=$(realpath "$subject") reference=$(realpath "$reference")
 work=$(mktemp -d) || exit 2
-trap 'rm -rf "$work"' EXIT
+left() {  # SIDE: the processes that its commands left running, known by their environment
+    grep -lzsxF "RUN_IN=$work/$1" /proc/[0-9]*/environ | cut -d / -f 3
+}
+trap 'kill -9 $(left subject) $(left reference) 2>/dev/null; rm -rf "$work"' EXIT
 trap 'exit 2' INT TERM
 mkdir "$work/subject" "$work/reference" "$work/inputs" || exit 2
 )";
@@ -51,7 +54,7 @@ run() {  # SIDE STEP NAME PROGRAM WORDS...: one command in the side's directory
     local side=$1 step=$2 name=$3 program=$4 status signal ended
     shift 4
     (cd "$work/$side" &&
-        exec timeout --foreground -k 5 "$limit" bash -c 'exec -a "$0" "$@"' "$name" "$program" "$@" ) \
+        exec env RUN_IN="$work/$side" timeout --foreground -k 5 "$limit" bash -c 'exec -a "$0" "$@"' "$name" "$program" "$@" ) \
         >"$work/$side.$step.out" 2>"$work/$side.$step.err" </dev/null
     status=$?
     echo "$status" >"$work/$side.$step.status"
@@ -74,13 +77,14 @@ differ() {  # WHAT FILE FILE: shows a difference of two texts
     diff -a -u --label "subject $1" --label "reference $1" "$2" "$3" >"$work/diff" && return 1
     cat -v "$work/diff" | head -n 40
 }
-listing() {  # SIDE IMAGE...: types and names of the side's files, and the sizes of those that are no image
+listing() {  # SIDE IMAGE...: types, names and, of what is no image, sizes of the side's files; processes left
     local side=$1 images=()
     shift
     for image; do images+=(! -path "./$image"); done
     (cd "$work/$side" || exit
         find . -mindepth 1 -printf '%y %P\n' | sort
-        find . -mindepth 1 -type f "${images[@]}" -printf '%s bytes: %P\n' | sort) >"$work/$side.files"
+        find . -mindepth 1 -type f "${images[@]}" -printf '%s bytes: %P\n' | sort
+        echo "$(left "$side" | wc -l) processes left") >"$work/$side.files"
 }
 flat() {  # SIDE FORMAT FILE [-l SNAPSHOT]: the guest's view, by the reference
     "$reference" convert "${@:4}" -f "$2" -O raw "$work/$1/$3" "$work/$1.flat" 2>"$work/$1.flat.err"

@@ -257,30 +257,36 @@ TEST_F(Evidence, ReproduceScriptWarnsLimitsAndNamesTheSignal) {
     EXPECT_EQ(with(dying, "soon").ending, Ending{Exited{2}});
 }
 
-// Files of the same name on both sides: their types and sizes count.
-TEST(ReproduceScript, ComparesTypesAndSizesOfFiles) {
-    const std::map<std::string, std::string> leaving{
-        {"leftover", "echo x >left"}, {"leftmore", "echo xy >left"}, {"leftdir", "mkdir left"}};
-    for (const std::string mode : {"leftdir", "leftmore"}) {
+// Files of the same name on both sides: their types and sizes count.  So do processes.
+TEST(ReproduceScript, ComparesTypesAndSizesOfFilesAndProcessesLeft) {
+    const std::map<std::string, std::string> leaving{{"leftover", "echo x >left"},
+                                                     {"leftmore", "echo xy >left"},
+                                                     {"leftdir", "mkdir left"},
+                                                     {"daemon", "sleep 321 &"},
+                                                     {"good", "true"}};
+    for (const auto& [mode, other] : {std::pair<std::string, std::string>{"leftdir", "leftover"},
+                                      {"leftmore", "leftover"},
+                                      {"daemon", "good"}}) {
         const ScratchDirectory scratch;
-        for (const std::string& tool : {mode, std::string("leftover")}) {
+        for (const std::string& tool : {mode, other}) {
             fs::copy_file(fs::path(DIFFFUZZ_BINARY_DIR) / "bad_tool",
                           scratch.path() / ("bad_tool-" + tool));
         }
         ASSERT_EQ(difffuzz(scratch, {"--seed", "5", "--iterations", "40", "--ops", "info",
                                      "--max-new", "1", "--subject", "./bad_tool-" + mode,
-                                     "--reference", "./bad_tool-leftover", "--out", "out"})
+                                     "--reference", "./bad_tool-" + other, "--out", "out"})
                       .code,
                   1);
         const fs::path record = first_record(scratch.path() / "out");
         ASSERT_EQ(read_json(record).at("type"), "info_files_divergence");
         const auto tool = [&](const std::string& name) {
-            return stand_in(scratch, name, leaving.at(name) + "; exec /usr/bin/qemu-img \"$@\"");
+            return stand_in(scratch, name, leaving.at(name) + "\nexec /usr/bin/qemu-img \"$@\"");
         };
-        const std::string reference = "REFERENCE=" + tool("leftover");
+        const std::string reference = "REFERENCE=" + tool(other);
         const Outcome there = reproduce(scratch, record, {"SUBJECT=" + tool(mode), reference});
         EXPECT_EQ(there.ending, Ending{Exited{0}}) << mode << there.out.head << there.err.head;
-        const Outcome gone = reproduce(scratch, record, {"SUBJECT=" + tool("leftover"), reference});
+        EXPECT_EQ(there.processes_left, 0U) << mode;
+        const Outcome gone = reproduce(scratch, record, {"SUBJECT=" + tool(other), reference});
         EXPECT_EQ(gone.ending, Ending{Exited{1}}) << mode << gone.out.head << gone.err.head;
     }
 }

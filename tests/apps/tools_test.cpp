@@ -106,8 +106,9 @@ bool wait_for(Running& difffuzz, Condition condition) {
     return true;
 }
 
-// Whether a process runs whose program has this file name.
-bool runs(const std::string& program) {
+// Whether a process runs whose program has this file name, with a first word that `accepts` takes.
+template <typename Accepts>
+bool runs(const std::string& program, Accepts accepts) {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator("/proc")) {
         if (fs::read_symlink(entry.path() / "exe", error).filename() == program && !error) {
@@ -116,7 +117,7 @@ bool runs(const std::string& program) {
             std::string second;
             std::getline(words, first, '\0');
             std::getline(words, second, '\0');
-            if (!second.empty() && second[0] != '-' && second != "create") {
+            if (accepts(second)) {
                 return true;
             }
         }
@@ -124,15 +125,18 @@ bool runs(const std::string& program) {
     return false;
 }
 
+// By a signal, or by a sanitizer's report and an exit code.
 TEST(Tools, ACrashInEveryTryIsAFindingAndNoMissingOperation) {
-    const ScratchDirectory scratch;
-    const Ended ended =
-        difffuzz(scratch, campaign(bad_tool(scratch, "dead"), {"--ops", "info,check"}));
-    EXPECT_EQ(ended.code, 1) << ended.out << ended.err;
-    const nlohmann::json summary = summary_of(scratch, "out");
-    EXPECT_TRUE(summary.at("unavailable").empty()) << summary.at("unavailable");
-    EXPECT_GE(summary.at("books").value("diverged", 0), 10) << summary.at("books");
-    EXPECT_THAT(ended.out, HasSubstr("info_crash_divergence"));
+    for (const char* mode : {"dead", "sanitized"}) {
+        const ScratchDirectory scratch;
+        const Ended ended =
+            difffuzz(scratch, campaign(bad_tool(scratch, mode), {"--ops", "info,check"}));
+        EXPECT_EQ(ended.code, 1) << mode << ended.out << ended.err;
+        const nlohmann::json summary = summary_of(scratch, "out");
+        EXPECT_TRUE(summary.at("unavailable").empty()) << mode << summary.at("unavailable");
+        EXPECT_GE(summary.at("books").value("diverged", 0), 10) << mode << summary.at("books");
+        EXPECT_THAT(ended.out, HasSubstr("info_crash_divergence"));
+    }
 }
 
 TEST(Tools, AnOperationThatIsAlwaysRefusedIsNotAvailableInTheToolsOwnWords) {
@@ -168,13 +172,34 @@ TEST(Tools, InterruptedControlsShowNothingAboutTools) {
     const ScratchDirectory scratch;
     Running running(scratch,
                     campaign(bad_tool(scratch, "asleep"), {"--ops", "info", "--timeout", "60"}));
-    ASSERT_TRUE(wait_for(running, [] { return runs("bad_tool-asleep"); })) << running.err();
+    const auto of_a_case = [](const std::string& word) {
+        return !word.empty() && word[0] != '-' && word != "create";
+    };
+    ASSERT_TRUE(wait_for(running, [&] { return runs("bad_tool-asleep", of_a_case); }))
+        << running.err();
     running.interrupt();
     EXPECT_EQ(running.wait(), 130) << running.err();
     const nlohmann::json summary = summary_of(scratch, "out");
     EXPECT_TRUE(summary.at("controls").empty());
     EXPECT_TRUE(summary.at("unavailable").empty());
     EXPECT_THAT(summary.at("verdict").at("line").get<std::string>(), HasSubstr("interrupted"));
+}
+
+// Before the campaign has anything to save.
+TEST(Tools, InterruptedWhileTheyAreIdentifiedIsSaidAndLeavesNothing) {
+    const ScratchDirectory scratch;
+    const auto words = campaign(bad_tool(scratch, "mute"), {"--ops", "info", "--timeout", "60"});
+    {
+        Running running(scratch, words);
+        const auto any = [](const std::string&) { return true; };
+        ASSERT_TRUE(wait_for(running, [&] { return runs("bad_tool-mute", any); })) << running.err();
+        running.interrupt();
+        EXPECT_EQ(running.wait(), 130);
+        EXPECT_THAT(running.err(), HasSubstr("difffuzz: interrupted\n"));
+    }
+    const Ended again = difffuzz(
+        scratch, campaign(bad_tool(scratch, "good"), {"--ops", "info", "--timeout", "60"}));
+    EXPECT_NE(again.code, 3) << again.err;
 }
 
 TEST(Tools, BadBytesInVersionHelpAndFileName) {

@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstring>
 #include <fstream>
 
@@ -215,7 +214,6 @@ struct Counts {
 };
 
 TEST(Qcow2Hostile, FlippedBytesGiveAnErrorOrData) {
-    using Clock = std::chrono::steady_clock;
     Counts content;
     Counts snapshots;
     Counts bitmaps;
@@ -235,7 +233,6 @@ TEST(Qcow2Hostile, FlippedBytesGiveAnErrorOrData) {
         if (test::chance(20)) {
             std::filesystem::resize_file(path, test::draw(0, size));
         }
-        const auto start = Clock::now();
         const std::string dir = directory.string();
         find_format("qcow2")->references(dir, "top.qcow2");
         content.count([&] { test::content_of(directory, "top.qcow2", "qcow2"); });
@@ -249,7 +246,6 @@ TEST(Qcow2Hostile, FlippedBytesGiveAnErrorOrData) {
         if (!c.images.back().bitmaps.empty()) {
             bitmaps.count([&] { qcow2::list_bitmaps(dir, "top.qcow2"); });
         }
-        RC_ASSERT(Clock::now() - start < std::chrono::seconds(20));
     });
     for (const Counts* counts : {&content, &snapshots, &bitmaps}) {
         EXPECT_GT(counts->refused, 20);

@@ -103,11 +103,19 @@ void misbehave_in_general(const std::string& mode, int argc, char** argv) {
             "Supported formats: raw qcow2 \xff\xfe q\x1b[2J UPPER a/b\n";
         ::_exit(::write(STDOUT_FILENO, text.data(), text.size()) > 0 ? 0 : 1);
     }
+    if (mode == "mute") {
+        hang();
+    }
     if (argc < 2 || asks_what_it_is(argc, argv)) {
         return;
     }
     if (mode == "dead") {
+        // A sanitizer that this program was built with would turn the signal into an exit code.
+        std::signal(SIGSEGV, SIG_DFL);
         ::raise(SIGSEGV);
+    } else if (mode == "sanitized") {
+        const std::string_view report = "==7==ERROR: AddressSanitizer: SEGV on unknown address\n";
+        ::_exit(::write(STDERR_FILENO, report.data(), report.size()) > 0 ? 1 : 2);
     } else if (mode == "asleep") {
         hang();
     } else if (mode == "noinfo" && std::string_view(argv[1]) == "info") {
