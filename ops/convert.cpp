@@ -7,6 +7,7 @@
 #include "pickers/backing_rules.hpp"
 #include "pickers/convert.hpp"
 #include "pickers/creation_options.hpp"
+#include "pickers/snapshot_parameter.hpp"
 #include "pickers/value_rules.hpp"
 
 namespace difffuzz {
@@ -61,13 +62,13 @@ std::vector<InspectionRequest> inspections(const Case& c, std::size_t step) {
         return {};
     }
     const ImageRecipe made = target_recipe(c, convert_size(c));
-    std::vector<ContentExpectation> parts;
-    for (const std::string& source : sources) {
-        parts.push_back(ContentExpectation::of_image(source));
+    std::vector<InspectionRequest> requests =
+        output_inspections(made.id, made.format,
+                           convert_content(c).resized(find_format(made.format)->actual_size(made)));
+    if (has_option(c.steps[step], "--bitmaps")) {
+        requests.push_back({InspectionKind::info, made.id, made.format, std::nullopt});
     }
-    return output_inspections(made.id, made.format,
-                              ContentExpectation::joined(std::move(parts))
-                                  .resized(find_format(made.format)->actual_size(made)));
+    return requests;
 }
 
 std::vector<std::string> may_change(const Case&, std::size_t) { return {std::string(target_id)}; }
@@ -92,11 +93,26 @@ Operation make_operation(std::string_view name, std::string_view summary, unsign
         .bytes_stable = bytes_stable,
         .layers = writing_layers(),
         .text_normalisers = {&progress_text()},
-        .json_normalisers = {},
+        .json_normalisers = {&disk_size_json()},
     };
 }
 
 }  // namespace
+
+ContentExpectation convert_content(const Case& c) {
+    const Step& step = c.steps.back();
+    std::vector<ContentExpectation> parts;
+    for (const std::string& source : convert_sources(step)) {
+        const Argument* parameter = find_argument(step, "-l");
+        const ImageRecipe* image = find_image(c, source);
+        const auto snapshot = parameter != nullptr && parameter->value && image != nullptr
+                                  ? named_snapshot(*image, *parameter->value)
+                                  : std::nullopt;
+        parts.push_back(snapshot ? ContentExpectation::of_snapshot(source, *snapshot)
+                                 : ContentExpectation::of_image(source));
+    }
+    return ContentExpectation::joined(std::move(parts));
+}
 
 const Operation& convert_operation() {
     static const Operation operation =

@@ -4,6 +4,7 @@
 #include "ops/check.hpp"
 #include "ops/compare.hpp"
 #include "ops/convert.hpp"
+#include "ops/convert_existing.hpp"
 #include "ops/create.hpp"
 #include "ops/dd.hpp"
 #include "ops/info.hpp"
@@ -24,6 +25,7 @@ const std::vector<const Operation*>& operations() {
         &bench_operation(),   &resize_operation(),
         &dd_operation(),      &snapshot_operation(),
         &bitmap_operation(),
+        &convert_existing_operation(),
     };
     return table;
 }

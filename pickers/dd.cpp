@@ -6,6 +6,7 @@
 #include "images/format.hpp"
 #include "pickers/creation_options.hpp"
 #include "pickers/draw_image.hpp"
+#include "pickers/probed_format.hpp"
 #include "pickers/rules.hpp"
 #include "pickers/value_rules.hpp"
 
@@ -52,7 +53,7 @@ Case draw_valid(const PickContext& context) {
     Case c;
     c.operation = "dd";
     const Draws draws = context.draws.scope("step[0]");
-    ImageWish wish;
+    ImageWish wish = every_image();
     wish.max_content = std::uint64_t{2} << 20;
     if (!draws.chance("large", 25)) {
         wish.max_size = dd_max_bytes;
@@ -82,7 +83,7 @@ Case draw_valid(const PickContext& context) {
     if (operands_first) {
         add_operands(step, draws, std::move(operands));
     }
-    if (draws.chance("arg[-f]", 85)) {
+    if (draws.chance("arg[-f]", 85) || !shows_its_format(image)) {
         step.arguments.push_back({"-f", WordValue{image.format}});
     }
     if (target != "raw" || draws.chance("arg[-O].given", 75)) {
@@ -224,6 +225,15 @@ Rule own_source_format_rule() {
             }};
 }
 
+Rule probed_rule() {
+    return {"taken-for-raw", false, "the format of an image that does not show it is named",
+            [](const Case& c) {
+                const ImageRecipe* image = source_image(c);
+                return image != nullptr && !has_option(last_step(c), "-f") &&
+                       !shows_its_format(*image);
+            }};
+}
+
 Rule empty_window_rule() {
     return {"empty-output",
             true,
@@ -269,6 +279,7 @@ const Picker& dd_picker() {
         output_rule(),
         other_source_format_rule(),
         own_source_format_rule(),
+        probed_rule(),
         no_input_rule(),
         no_output_rule(),
         unknown_operand_rule(),

@@ -7,6 +7,7 @@
 
 #include "pickers/creation_options.hpp"
 #include "pickers/draw_image.hpp"
+#include "pickers/snapshot_parameter.hpp"
 #include "pickers/value_rules.hpp"
 
 namespace difffuzz {
@@ -146,6 +147,10 @@ Case draw_valid(const PickContext& context) {
     if (draws.chance("arg[-f]", 80)) {
         step.arguments.push_back({"-f", WordValue{std::string(format_of(c, file))}});
     }
+    const ImageRecipe& image = *find_image(c, file);
+    if (!image.snapshots.empty() && draws.chance("arg[-l]", 60)) {
+        step.arguments.push_back({"-l", draw_snapshot_parameter(draws.scope("arg[-l]"), image)});
+    }
     step.arguments.push_back({"", ImageValue{file}});
     return c;
 }
@@ -161,6 +166,7 @@ Rule nothing_to_measure_rule() {
             [](Case& c, const Draws&) {
                 remove_option(last_step(c), SizeOption::option);
                 remove_option(last_step(c), "-f");
+                remove_option(last_step(c), "-l");
                 remove_option(last_step(c), "");
             }};
 }
@@ -187,6 +193,35 @@ Rule format_without_file_rule() {
                            WordValue{std::string(draws.pick("format", known_formats()))});
             },
             by_size};
+}
+
+Rule snapshot_without_file_rule() {
+    return {"snapshot-without-file",
+            true,
+            "-l is about an image",
+            [](const Case& c) { return by_size(c) && has_option(last_step(c), "-l"); },
+            [](Case& c, const Draws&) { set_option(last_step(c), "-l", WordValue{"1"}); },
+            by_size};
+}
+
+Rule no_snapshot_rule() {
+    return {"no-such-snapshot",
+            true,
+            "-l must name a snapshot that the image has",
+            [](const Case& c) {
+                const Argument* parameter = find_argument(last_step(c), "-l");
+                const auto* image =
+                    has_file(c)
+                        ? std::get_if<ImageValue>(&*positionals(last_step(c)).front()->value)
+                        : nullptr;
+                const ImageRecipe* source = image == nullptr ? nullptr : find_image(c, image->id);
+                return parameter != nullptr && source != nullptr &&
+                       (!parameter->value || !named_snapshot(*source, *parameter->value));
+            },
+            [](Case& c, const Draws& draws) {
+                set_option(last_step(c), "-l", draw_no_snapshot(draws));
+            },
+            has_file};
 }
 
 Rule unknown_target_rule() {
@@ -323,6 +358,8 @@ std::vector<Rule> all_rules() {
         nothing_to_measure_rule(),
         size_and_file_rule(),
         format_without_file_rule(),
+        snapshot_without_file_rule(),
+        no_snapshot_rule(),
         text_rule<SizeOption>("a size", by_size),
         range_rule<SizeOption>("at most 9223372036854775807", by_size),
         unknown_target_rule(),
@@ -346,13 +383,13 @@ const Picker& measure_picker() {
         {"-o", ValueKind::options, {}, 0, 2},
         {"--output", ValueKind::word, output_words()},
         {"-U", ValueKind::none, {}},
+        {"-l", ValueKind::any, {}},
         {SizeOption::option, ValueKind::size, {}},
         {"", ValueKind::image, {}, 0, 1},
         {unknown_option, ValueKind::none, {}, 0, 0},
     };
     static const std::vector<Rule> rules = all_rules();
     static const LeftOut left_out[] = {
-        {"-l", "images cannot have snapshots yet"},
         {"--object", "asks for a password"},
         {"--image-opts", "names protocols"},
     };
