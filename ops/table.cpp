@@ -2,6 +2,7 @@
 #include "ops/bench.hpp"
 #include "ops/bitmap.hpp"
 #include "ops/check.hpp"
+#include "ops/commit.hpp"
 #include "ops/compare.hpp"
 #include "ops/convert.hpp"
 #include "ops/convert_existing.hpp"
@@ -24,8 +25,8 @@ const std::vector<const Operation*>& operations() {
         &map_operation(),     &measure_operation(),
         &bench_operation(),   &resize_operation(),
         &dd_operation(),      &snapshot_operation(),
-        &bitmap_operation(),
-        &convert_existing_operation(),
+        &bitmap_operation(),  &convert_existing_operation(),
+        &commit_operation(),
     };
     return table;
 }
