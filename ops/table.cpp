@@ -1,4 +1,5 @@
 // The table of operations: one row each, nothing else here.
+#include "ops/amend.hpp"
 #include "ops/bench.hpp"
 #include "ops/bitmap.hpp"
 #include "ops/check.hpp"
@@ -26,7 +27,7 @@ const std::vector<const Operation*>& operations() {
         &bench_operation(),   &resize_operation(),
         &dd_operation(),      &snapshot_operation(),
         &bitmap_operation(),  &convert_existing_operation(),
-        &commit_operation(),
+        &commit_operation(),  &amend_operation(),
     };
     return table;
 }
