@@ -1,7 +1,9 @@
 // The table of operations: one row each, nothing else here.
+#include "ops/amend.hpp"
 #include "ops/bench.hpp"
 #include "ops/bitmap.hpp"
 #include "ops/check.hpp"
+#include "ops/commit.hpp"
 #include "ops/compare.hpp"
 #include "ops/convert.hpp"
 #include "ops/convert_existing.hpp"
@@ -24,8 +26,8 @@ const std::vector<const Operation*>& operations() {
         &map_operation(),     &measure_operation(),
         &bench_operation(),   &resize_operation(),
         &dd_operation(),      &snapshot_operation(),
-        &bitmap_operation(),
-        &convert_existing_operation(),
+        &bitmap_operation(),  &convert_existing_operation(),
+        &commit_operation(),  &amend_operation(),
     };
     return table;
 }

@@ -6,6 +6,7 @@
 #include "images/bytes.hpp"
 #include "images/virtual_content.hpp"
 #include "pickers/draw_image.hpp"
+#include "pickers/growth.hpp"
 #include "pickers/io_steps.hpp"
 #include "pickers/rules.hpp"
 
@@ -91,8 +92,8 @@ std::string_view apply(const Case& c, const Step& step, CaseState& state) {
     if (image->second.format == "qed" && size < image->second.own.size) {
         return "format-cannot-shrink";
     }
-    if (size > image->second.own.size && image->second.own.stale_tail) {
-        return "stale-tail";
+    if (const std::string_view rule = resize_obstacle(state, image->second, size); !rule.empty()) {
+        return rule;
     }
     if (mode_of(step) == "metadata" && image->second.own.size % image->second.cluster != 0) {
         return "metadata-in-last-cluster";
@@ -180,7 +181,7 @@ std::optional<Step> draw(Case&, const PickContext& context, const CaseState& sta
     if (image.format == "qed") {
         size = std::max(size, image.own.size);
     }
-    if (image.own.stale_tail || (image.format == "qed" && image.backing)) {
+    if (!resize_obstacle(state, image, size).empty() || (image.format == "qed" && image.backing)) {
         size = std::min(size, image.own.size);
     }
     if (image.format == "qed") {
@@ -233,36 +234,8 @@ std::uint64_t size_before(const Case& c) {
 
 void replace_size(Case& c, Value value) { last_step(c).arguments.back().value = std::move(value); }
 
-}  // namespace
-
-std::optional<std::uint64_t> resized_to(const Step& step, std::uint64_t before) {
-    const SizeValue* size = size_argument(step);
-    if (size == nullptr) {
-        return std::nullopt;
-    }
-    if (size->as.starts_with('-')) {
-        return size->bytes < before ? std::optional(before - size->bytes) : std::nullopt;
-    }
-    const std::uint64_t asked = size->bytes + (size->as.starts_with('+') ? before : 0);
-    return asked == 0 ? std::nullopt : std::optional(asked);
-}
-
-const StepKind& resize_kind() {
-    static const OptionSpec options[] = {
-        {"-f", ValueKind::word, {}},
-        {"-q", ValueKind::none, {}},
-        {"--preallocation", ValueKind::word, modes},
-        {"--shrink", ValueKind::none, {}},
-        {"", ValueKind::image, {}, 1, 1},
-        {"", ValueKind::size, {}, 1, 1},
-        {unknown_option, ValueKind::none, {}, 0, 0},
-    };
-    static const StepKind kind{"resize", "resize", Actor::tool, options, draw, apply, changes};
-    return kind;
-}
-
-const Picker& resize_picker() {
-    static const Rule rules[] = {
+std::vector<Rule> own_rules() {
+    return {
         unknown_option_rule(),
         unknown_format_rule(),
         known_images_rule(),
@@ -313,11 +286,6 @@ const Picker& resize_picker() {
          breaks<"format-cannot-shrink">},
         {"mode-of-another-format", false, "raw images have no metadata to preallocate",
          breaks<"mode-of-another-format">},
-        {"stale-tail", false,
-         "an image that was cut inside a cluster does not grow again: qemu-img 5.2 to 10.0 then "
-         "show "
-         "what was cut off, where zeros belong",
-         breaks<"stale-tail">},
         {"metadata-in-last-cluster", false,
          "metadata is preallocated only where the image ends with a cluster: qemu-img 7.2 to 10.0 "
          "else "
@@ -334,6 +302,43 @@ const Picker& resize_picker() {
         {"allocates-too-much", false, "tools would allocate it, but it takes long",
          breaks<"allocates-too-much">},
     };
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> resized_to(const Step& step, std::uint64_t before) {
+    const SizeValue* size = size_argument(step);
+    if (size == nullptr) {
+        return std::nullopt;
+    }
+    if (size->as.starts_with('-')) {
+        return size->bytes < before ? std::optional(before - size->bytes) : std::nullopt;
+    }
+    const std::uint64_t asked = size->bytes + (size->as.starts_with('+') ? before : 0);
+    return asked == 0 ? std::nullopt : std::optional(asked);
+}
+
+const StepKind& resize_kind() {
+    static const OptionSpec options[] = {
+        {"-f", ValueKind::word, {}},
+        {"-q", ValueKind::none, {}},
+        {"--preallocation", ValueKind::word, modes},
+        {"--shrink", ValueKind::none, {}},
+        {"", ValueKind::image, {}, 1, 1},
+        {"", ValueKind::size, {}, 1, 1},
+        {unknown_option, ValueKind::none, {}, 0, 0},
+    };
+    static const StepKind kind{"resize", "resize", Actor::tool, options, draw, apply, changes};
+    return kind;
+}
+
+const Picker& resize_picker() {
+    static const std::vector<Rule> rules = [] {
+        std::vector<Rule> all = growth_rules<kinds>();
+        const std::vector<Rule> more = own_rules();
+        all.insert(all.end(), more.begin(), more.end());
+        return all;
+    }();
     static const LeftOut left_out[] = {
         {"--object", "asks for a password"},
         {"--image-opts", "names protocols"},

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "images/format.hpp"
+#include "pickers/byte_names.hpp"
 #include "pickers/io_steps.hpp"
 #include "pickers/state_images.hpp"
 #include "pickers/state_rules.hpp"
@@ -81,7 +82,7 @@ std::string_view apply(const Case& c, const Step& step, CaseState& state) {
     if (action.option == "-l") {
         return {};
     }
-    const std::string* name = action.value ? name_of(*action.value) : nullptr;
+    const std::string* name = action.value ? byte_name_in(*action.value) : nullptr;
     if (name == nullptr) {
         return "name-is-text";
     }
@@ -150,13 +151,12 @@ std::optional<Step> draw(Case& c, const PickContext& context, const CaseState& s
         }
         step.arguments.push_back({action, std::nullopt});
     } else if (action == "-c") {
-        step.arguments.push_back(
-            {action, name_value(draw_new_name(draws.scope("arg[-c]"), image))});
+        step.arguments.push_back({action, byte_name(draw_new_name(draws.scope("arg[-c]"), image))});
     } else {
         const SnapshotState& snapshot =
             image.snapshots[draws.between("snapshot", 0, image.snapshots.size() - 1)];
         const bool by_id = action == "-a" && draws.chance("by_id", 35);
-        step.arguments.push_back({action, name_value(by_id ? snapshot.id : snapshot.name)});
+        step.arguments.push_back({action, byte_name(by_id ? snapshot.id : snapshot.name)});
     }
     step.arguments.push_back({"", ImageValue{id}});
     return step;
@@ -179,7 +179,7 @@ Case draw_valid(const PickContext& context) {
     draw_state_image(c, context, "src", wish);
     static constexpr Weighted<std::size_t> counts[] = {{1, 2}, {2, 2}, {3, 3}, {4, 3}, {5, 3}};
     const std::size_t count = context.draws.pick("steps", counts);
-    static constexpr unsigned weights[] = {6, 3, 1};
+    const unsigned weights[] = {6, has_qed(c) ? 0U : 3U, 1};
     draw_steps(c, context, kinds(), weights, count);
     return c;
 }
@@ -197,13 +197,13 @@ void set_action(Case& c, std::string_view action, std::optional<Value> value) {
 void break_name(Case& c, const Draws& draws) {
     static constexpr std::string_view names[] = {"no such snapshot", "99", "-1", "one\n", "ONE"};
     const std::string name(draws.pick("name", names));
-    set_action(c, draws.chance("delete", 50) ? "-d" : "-a", name_value(name));
+    set_action(c, draws.chance("delete", 50) ? "-d" : "-a", byte_name(name));
 }
 
 // An id is no name for -d. Applicable where no snapshot is called so.
 void break_id(Case& c, const Draws&) {
     const CaseState state = state_before(c, kinds(), c.steps.size() - 1);
-    set_action(c, "-d", name_value(state.at(image_of_step(last_step(c))).snapshots.front().id));
+    set_action(c, "-d", byte_name(state.at(image_of_step(last_step(c))).snapshots.front().id));
 }
 
 bool has_id_that_is_no_name(const Case& c) {
@@ -233,6 +233,7 @@ const Picker& snapshot_picker() {
         two_files_rule(),
         known_images_rule(),
         missing_file_rule(),
+        qed_write_rule(),
         enforced_rule<"two-actions", kinds>("one of -l, -a, -c and -d may be given",
                                             [](Case& c, const Draws& draws) {
                                                 Argument more{"-c", WordValue{"more"}};

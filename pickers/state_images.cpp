@@ -118,18 +118,4 @@ std::string draw_snapshot_name(const Draws& draws) {
     }
 }
 
-Value name_value(const std::string& name) {
-    const bool plain =
-        std::ranges::all_of(name, [](char byte) { return byte >= 0x20 && byte < 0x7f; });
-    return plain ? Value{WordValue{name}} : Value{BytesValue{name}};
-}
-
-const std::string* name_of(const Value& value) {
-    if (const auto* word = std::get_if<WordValue>(&value)) {
-        return &word->text;
-    }
-    const auto* bytes = std::get_if<BytesValue>(&value);
-    return bytes == nullptr ? nullptr : &bytes->bytes;
-}
-
 }  // namespace difffuzz

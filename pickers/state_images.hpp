@@ -32,9 +32,5 @@ bool refcounts_suffice(const Case& c, const std::string& image, unsigned bits,
 // A name for a snapshot: plain, a number (so that it looks like an id), with blanks and signs, not
 // ASCII, not UTF-8, or as long as can be (255 bytes).
 std::string draw_snapshot_name(const Draws& draws);
-// The name as an argument's value.
-Value name_value(const std::string& name);
-// The bytes of an argument's value that is a name; null when it is none.
-const std::string* name_of(const Value& value);
 
 }  // namespace difffuzz

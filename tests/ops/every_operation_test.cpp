@@ -51,6 +51,7 @@ TEST_P(EveryOperation, DrawsWhatItValidatesWithinTheCost) {
     constexpr unsigned draws = 20'000;
     for (std::uint64_t i = 0; i < draws; ++i) {
         const Case c = draw_case(plan, 11, i, 0);
+        ASSERT_FALSE(c.steps.empty()) << "case " << i;
         ASSERT_EQ(violations_of(c), "") << "case " << i << ' ' << broken_rule(c);
         ASSERT_TRUE(operation.cost(c).within(cost_limit)) << "case " << i;
         refused += intent_name(c) == "refused" ? 1U : 0U;

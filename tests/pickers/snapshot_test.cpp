@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "ops/operation.hpp"
+#include "pickers/byte_names.hpp"
 #include "pickers/rules.hpp"
 #include "pickers/state_images.hpp"
 
@@ -96,7 +97,7 @@ TEST(SnapshotPicker, DrawsNamesOfAllKinds) {
     for (std::uint64_t i = 0; i < 500; ++i) {
         DrawState state = Draws::start(1, i, 0);
         const std::string name = draw_snapshot_name(Draws(state));
-        EXPECT_EQ(*name_of(name_value(name)), name);
+        EXPECT_EQ(*byte_name_in(byte_name(name)), name);
         names.insert(name);
     }
     for (const std::string& name : {std::string("2"), std::string("two words"), std::string("-l"),
@@ -125,11 +126,11 @@ TEST(SnapshotPicker, DrawsTwinsAndIdsAndSeveralSteps) {
             const StepKind& kind = *kind_of(snapshot_picker().kinds, step);
             const auto image = state.find(image_of_step(step));
             if (const Argument* apply = find_argument(step, "-a")) {
-                const std::string& name = *name_of(*apply->value);
+                const std::string& name = *byte_name_in(*apply->value);
                 by_id += find_snapshot_named(image->second, name) == nullptr ? 1U : 0U;
             }
             if (const Argument* make = find_argument(step, "-c")) {
-                const std::string& name = *name_of(*make->value);
+                const std::string& name = *byte_name_in(*make->value);
                 twins += find_snapshot_named(image->second, name) != nullptr ? 1U : 0U;
                 by_number += name == "1" || name == "2" ? 1U : 0U;
             }
