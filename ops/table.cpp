@@ -11,6 +11,7 @@
 #include "ops/map.hpp"
 #include "ops/measure.hpp"
 #include "ops/operation.hpp"
+#include "ops/rebase.hpp"
 #include "ops/resize.hpp"
 #include "ops/snapshot.hpp"
 
@@ -24,8 +25,8 @@ const std::vector<const Operation*>& operations() {
         &map_operation(),     &measure_operation(),
         &bench_operation(),   &resize_operation(),
         &dd_operation(),      &snapshot_operation(),
-        &bitmap_operation(),
-        &convert_existing_operation(),
+        &bitmap_operation(),  &convert_existing_operation(),
+        &rebase_operation(),
     };
     return table;
 }

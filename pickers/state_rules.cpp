@@ -1,5 +1,7 @@
 #include "pickers/state_rules.hpp"
 
+#include <algorithm>
+
 namespace difffuzz {
 
 std::string_view common_obstacle(const Case& c, const Step& step, const CaseState& state) {
@@ -40,6 +42,22 @@ void use_raw_image(Case& c) {
             argument.value = ImageValue{extra.id};
         }
     }
+}
+
+bool has_qed(const Case& c) {
+    return std::ranges::find(c.images, "qed", &ImageRecipe::format) != c.images.end();
+}
+
+Rule qed_write_rule() {
+    return {"qed-write", false,
+            "nothing writes to a qed image between the steps: a write to a part of a cluster of "
+            "zeros makes the rest of it show the backing file, by qemu-io 7.2",
+            [](const Case& c) {
+                return std::ranges::any_of(c.steps, [&](const Step& step) {
+                    return step.actor == Actor::neutral &&
+                           format_of(c, image_of_step(step)) == "qed";
+                });
+            }};
 }
 
 }  // namespace difffuzz

@@ -15,6 +15,11 @@ std::string_view common_obstacle(const Case& c, const Step& step, const CaseStat
 // Puts a small empty raw image of its own in place of the last step's image.
 void use_raw_image(Case& c);
 
+// Whether the case has a qed image: see qed_write_rule().
+bool has_qed(const Case& c);
+// No neutral step writes to a qed image.
+Rule qed_write_rule();
+
 // A rule that StepKind::apply decides about and that the reference enforces.
 template <RuleName name, StepKinds (*kinds)()>
 Rule enforced_rule(std::string_view why, void (*break_it)(Case&, const Draws&),
