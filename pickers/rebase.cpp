@@ -220,14 +220,16 @@ Case draw_valid(const PickContext& context) {
     c.operation = "rebase";
     StateWish wish;
     wish.image.formats = {{"qcow2", 1}};
-    wish.image.backing_formats = {{"qcow2", 6}, {"raw", 4}, {"vmdk", 1}, {"vpc", 1}};
+    wish.image.backing_formats = {{"qcow2", 18}, {"raw", 12}, {"vmdk", 3}, {"vpc", 3},
+                                  {"vhdx", 1},   {"vdi", 1},  {"qcow", 1}, {"parallels", 1}};
     wish.image.max_size = 16 * mib;
     wish.image.max_content = 1 * mib;
     wish.image.backing_percent = 85;
     wish.qed_percent = 8;
     draw_state_image(c, context, "src", wish);
     StateWish other = wish;
-    other.image.formats = {{"qcow2", 5}, {"raw", 5}, {"vmdk", 1}, {"vpc", 1}};
+    other.image.formats = {{"qcow2", 15}, {"raw", 15}, {"vmdk", 3}, {"vpc", 3},
+                           {"vhdx", 1},   {"vdi", 1},  {"qcow", 1}, {"parallels", 1}};
     other.image.backing_percent = 25;
     other.qed_percent = 0;
     draw_state_image(c, context, "new", other);
