@@ -13,6 +13,7 @@
 #include "ops/map.hpp"
 #include "ops/measure.hpp"
 #include "ops/operation.hpp"
+#include "ops/rebase.hpp"
 #include "ops/resize.hpp"
 #include "ops/snapshot.hpp"
 
@@ -28,6 +29,7 @@ const std::vector<const Operation*>& operations() {
         &dd_operation(),      &snapshot_operation(),
         &bitmap_operation(),  &convert_existing_operation(),
         &commit_operation(),  &amend_operation(),
+        &rebase_operation(),
     };
     return table;
 }
