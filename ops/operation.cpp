@@ -53,6 +53,7 @@ bool holds_for_damaged(LayerId id) {
         case LayerId::text:
         case LayerId::check:
         case LayerId::bytes:
+        case LayerId::relations:
             return false;
         default:
             return true;

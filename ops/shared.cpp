@@ -47,18 +47,19 @@ std::vector<std::string> changes_nothing(const Case&, std::size_t) { return {}; 
 bool never_bytes_stable(const Case&, std::size_t) { return false; }
 
 std::vector<LayerUse> reading_layers() {
-    return {{LayerId::setup, {}},  {LayerId::spawn, {}},  {LayerId::timeout, {}},
-            {LayerId::crash, {}},  {LayerId::exit, {}},   {LayerId::code, {}},
-            {LayerId::header, {}}, {LayerId::error, {}},  {LayerId::json, {}},
-            {LayerId::text, {}},   {LayerId::inputs, {}}, {LayerId::files, {}}};
+    std::vector<LayerUse> uses = writing_layers();
+    std::erase_if(uses, [](const LayerUse& use) {
+        return use.id == LayerId::content || use.id == LayerId::check || use.id == LayerId::bytes;
+    });
+    return uses;
 }
 
 std::vector<LayerUse> writing_layers() {
-    std::vector<LayerUse> layers = reading_layers();
-    layers.push_back({LayerId::content, {}});
-    layers.push_back({LayerId::check, {}});
-    layers.push_back({LayerId::bytes, {}});
-    return layers;
+    std::vector<LayerUse> uses;
+    for (const Layer& layer : layers()) {
+        uses.push_back({layer.id, {}});
+    }
+    return uses;
 }
 
 }  // namespace difffuzz

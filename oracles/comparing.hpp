@@ -39,6 +39,8 @@ inline constexpr std::string_view no_model = "no model of the content";
 inline constexpr std::string_view bytes_not_stable = "bytes not stable";
 inline constexpr std::string_view nothing_written = "nothing written";
 inline constexpr std::string_view damaged_image = "damaged image";
+inline constexpr std::string_view no_relation = "nothing that must fit together";
+inline constexpr std::string_view nothing_measured = "nothing measured";
 inline constexpr std::string_view not_hashed = "file not hashed";
 }  // namespace reason
 

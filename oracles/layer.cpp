@@ -57,6 +57,12 @@ const std::vector<Layer>& layers() {
          compare_content},
         {LayerId::check, false, "Written images are structurally clean.", compare_check},
         {LayerId::bytes, false, "Written files are the same, byte for byte.", compare_bytes},
+        {LayerId::relations, false, "What one tool says and writes fits together.",
+         compare_relations},
+        {LayerId::resource, false,
+         "The subject takes no more memory, writes and processes than several times the "
+         "reference's.",
+         compare_resource},
     };
     return table;
 }

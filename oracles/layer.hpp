@@ -33,6 +33,8 @@ struct Comparison {
     bool bytes_stable = false;
     // Exit codes beside 0 that are an answer: see step_class().
     std::vector<int> answer_codes = {};
+    // What the commands of this step were held to.
+    Limits limits = {};
 };
 
 enum class LayerVerdict { agree, diverge, inconclusive, not_applicable };

@@ -21,5 +21,7 @@ LayerResult compare_files(const Comparison& comparison);
 LayerResult compare_content(const Comparison& comparison);
 LayerResult compare_check(const Comparison& comparison);
 LayerResult compare_bytes(const Comparison& comparison);
+LayerResult compare_relations(const Comparison& comparison);
+LayerResult compare_resource(const Comparison& comparison);
 
 }  // namespace difffuzz

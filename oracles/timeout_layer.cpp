@@ -1,5 +1,6 @@
 #include "oracles/comparing.hpp"
 #include "oracles/layer_functions.hpp"
+#include "oracles/resource_limits.hpp"
 
 namespace difffuzz {
 
@@ -11,6 +12,9 @@ LayerResult compare_timeout(const Comparison& comparison) {
     if (sides->subject_class == OutcomeClass::timed_out ||
         sides->reference_class == OutcomeClass::timed_out) {
         return LayerResult::inconclusive(std::string(reason::external_timeout));
+    }
+    if (limit_of_subject_alone(comparison, *sides)) {
+        return LayerResult::agree();
     }
     for (const StepObservation* side : {&sides->subject, &sides->reference}) {
         if (const auto* limited = std::get_if<Limited>(&side->outcome.ending)) {

@@ -7,6 +7,7 @@
 
 #include "pickers/creation_options.hpp"
 #include "pickers/draw_image.hpp"
+#include "pickers/measured_convert.hpp"
 #include "pickers/snapshot_parameter.hpp"
 #include "pickers/value_rules.hpp"
 
@@ -152,6 +153,11 @@ Case draw_valid(const PickContext& context) {
         step.arguments.push_back({"-l", draw_snapshot_parameter(draws.scope("arg[-l]"), image)});
     }
     step.arguments.push_back({"", ImageValue{file}});
+    // What breaks a rule has no convert that it is the measure of. (The same draw as pick_case().)
+    const bool refused = context.draws.chance("intent.refused", context.plan.refused_percent);
+    if (draws.chance("convert", 25) && !refused) {
+        add_convert_to_measure(c);
+    }
     return c;
 }
 
@@ -367,6 +373,7 @@ std::vector<Rule> all_rules() {
         too_large_rule(),
         rounding_overflow_rule(),
         short_compat_rule(),
+        convert_to_measure_rule(),
     };
     for (const Rule& rule : measured_creation_rules()) {
         rules.push_back(rule);
@@ -393,7 +400,16 @@ const Picker& measure_picker() {
         {"--object", "asks for a password"},
         {"--image-opts", "names protocols"},
     };
-    static const Picker picker{"measure", "measure", draw_valid, options, rules, left_out};
+    static const StepKind kind{
+        "measure",
+        "measure",
+        Actor::tool,
+        options,
+        [](Case&, const PickContext&, const CaseState&) { return std::optional<Step>{}; },
+        [](const Case&, const Step&, CaseState&) { return std::string_view{}; },
+        [](const Case&, const Step&, const CaseState&) { return std::vector<std::string>{}; }};
+    static const StepKind* const kinds[] = {&kind, &measured_convert_kind()};
+    static const Picker picker{"measure", "measure", draw_valid, options, rules, left_out, kinds};
     return picker;
 }
 

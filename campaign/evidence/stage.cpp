@@ -28,10 +28,17 @@ json outcome_json(const StepObservation& step) {
                 {"stderr_cut", step.outcome.err.cut()},
                 {"processes_left", step.outcome.processes_left},
                 {"peak_memory_bytes", usage.peak_memory_bytes},
+                {"disk_bytes", usage.disk_bytes},
                 {"user_us", usage.user_us},
                 {"system_us", usage.system_us},
                 {"wall_us", usage.wall_us},
                 {"files", std::move(files)}};
+    if (usage.written_bytes) {
+        result["written_bytes"] = *usage.written_bytes;
+    }
+    if (usage.tasks) {
+        result["tasks"] = *usage.tasks;
+    }
     if (const auto* exited = std::get_if<Exited>(&step.outcome.ending)) {
         result["code"] = exited->code;
     } else if (const auto* signalled = std::get_if<Signalled>(&step.outcome.ending)) {

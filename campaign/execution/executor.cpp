@@ -74,6 +74,7 @@ bool is_result_layer(LayerId id) {
         case LayerId::content:
         case LayerId::check:
         case LayerId::bytes:
+        case LayerId::relations:
             return true;
         default:
             return false;
@@ -382,7 +383,8 @@ CaseResult Executor::attempt(const Case& c, const Operation& operation, const Ro
                                     operation.text_normalisers,
                                     operation.json_normalisers,
                                     bytes_stable,
-                                    operation.answer_codes};
+                                    operation.answer_codes,
+                                    limits};
         std::vector<LayerReport> reports = compare_step(operation, comparison);
         for (const LayerReport& report : reports) {
             if (report.result.difference) {

@@ -16,7 +16,7 @@ using nlohmann::json;
 template <typename Enum, std::size_t Size>
 using Names = std::array<std::pair<Enum, std::string_view>, Size>;
 
-constexpr Names<LayerId, 15> layer_names{{{LayerId::setup, "setup"},
+constexpr Names<LayerId, 17> layer_names{{{LayerId::setup, "setup"},
                                           {LayerId::spawn, "spawn"},
                                           {LayerId::timeout, "timeout"},
                                           {LayerId::crash, "crash"},
@@ -30,7 +30,9 @@ constexpr Names<LayerId, 15> layer_names{{{LayerId::setup, "setup"},
                                           {LayerId::files, "files"},
                                           {LayerId::content, "content"},
                                           {LayerId::check, "check"},
-                                          {LayerId::bytes, "bytes"}}};
+                                          {LayerId::bytes, "bytes"},
+                                          {LayerId::relations, "relations"},
+                                          {LayerId::resource, "resource"}}};
 
 constexpr Names<Severity, 7> severity_names{{{Severity::crash, "crash"},
                                              {Severity::corruption, "corruption"},

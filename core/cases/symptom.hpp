@@ -29,6 +29,8 @@ enum class LayerId {
     content,
     check,
     bytes,
+    relations,
+    resource,
 };
 std::string_view to_string(LayerId layer);
 std::optional<LayerId> parse_layer(std::string_view name);

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -78,9 +79,16 @@ struct Stream {
     bool operator==(const Stream&) const = default;
 };
 
-// Measured resource use. Never compared and never part of a record; lies beside it in raw/.
+// Measured resource use. Figures are never part of a record; they lie beside it in raw/. Durations
+// are never compared.
 struct Usage {
     std::uint64_t peak_memory_bytes = 0;  // the largest of ru_maxrss and of the polled sums
+    // What its first process handed to write calls, bytes; nothing where the kernel does not tell.
+    std::optional<std::uint64_t> written_bytes;
+    // Processes and threads started, the first one included; likewise.
+    std::optional<std::uint64_t> tasks;
+    // Storage in use on the workspace's file system at its end, bytes; 0 if it may write nowhere.
+    std::uint64_t disk_bytes = 0;
     std::uint64_t user_us = 0;
     std::uint64_t system_us = 0;
     std::uint64_t wall_us = 0;

@@ -36,6 +36,7 @@
 #include "core/tools/landlock.hpp"
 #include "core/tools/launch.hpp"
 #include "core/tools/memory_cgroup.hpp"
+#include "core/tools/process_account.hpp"
 #include "core/tools/process_survey.hpp"
 #include "core/tools/reap.hpp"
 
@@ -203,6 +204,8 @@ public:
         watch();
         outcome_.usage.wall_us = static_cast<std::uint64_t>(
             std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start).count());
+        outcome_.usage.written_bytes = bytes_written(pid_);
+        outcome_.usage.tasks = tasks_since(pid_);
         const int status = reap();
         const auto left = end_leftovers();
         remove_ipc_objects();
@@ -214,6 +217,7 @@ public:
         }
         drain(out_);
         drain(err_);
+        outcome_.usage.disk_bytes = command_.writable.empty() ? 0 : disk_use(directory_).used_bytes;
         if (!limit_) {
             limit_ = limit_at_end(status, runner_.memory_.kills() > kills_before);
         }

@@ -184,6 +184,28 @@ std::string info_comparison(const Case& c, std::size_t step) {
     return lines;
 }
 
+// Ends the script: what it would have to look at is not to be had in a shell.
+std::string cannot_tell(const std::string& what, const std::string& field) {
+    return "echo " + shell_quote("only 'difffuzz repro' looks at " + what + " (" + field + ")") +
+           " >&2\nexit 2\n";
+}
+
+// A relation that one side alone breaks shows as another output, or as another size of a file.
+std::string relation_comparison(const CaseResult& result) {
+    const Symptom& symptom = result.difference->symptom;
+    if (symptom.direction == Direction::both) {
+        return cannot_tell("what both tools break", symptom.field);
+    }
+    std::string lines;
+    for (const char* side : {"subject", "reference"}) {
+        const std::string work = std::string("\"$work/") + side;
+        lines += "{ cat " + work + "\".[0-9]*.out; (cd " + work + "\" && wc -c *); } >" + work +
+                 ".said\" 2>&1\nstable " + work + ".said\" >" + work + ".stable\"\n";
+    }
+    return lines + "differ " + shell_quote(symptom.field) +
+           " \"$work/subject.stable\" \"$work/reference.stable\" && found=0\n";
+}
+
 // The lines that look for the difference, by layer.
 std::string comparison(const Case& c, const CaseResult& result) {
     const std::string step = std::to_string(result.culprit_step);
@@ -268,6 +290,12 @@ std::string comparison(const Case& c, const CaseResult& result) {
             break;
         case LayerId::text:
             lines += stable_diff("out") + stable_diff("err");
+            break;
+        case LayerId::relations:
+            lines += relation_comparison(result);
+            break;
+        case LayerId::resource:
+            lines += cannot_tell("what the tools take", symptom.field);
             break;
         default:
             lines += "differ 'exit status' " + file("subject", "status") + " " +

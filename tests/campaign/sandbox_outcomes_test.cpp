@@ -55,6 +55,20 @@ TEST_P(SandboxOutcomes, DaemonsThatHoldThePipeAreCountedAndKilled) {
     EXPECT_EQ(processes_in_namespace(pid_namespace_of(client().worker())), 1);
 }
 
+TEST_P(SandboxOutcomes, WhatACommandTookIsMeasured) {
+    const auto idle = run({"exit", "0"});
+    EXPECT_EQ(idle["written"], 0);
+    EXPECT_EQ(idle["tasks"], 1);
+    EXPECT_GT(idle["memory"], 0);
+    constexpr std::uint64_t bytes = std::uint64_t{3} << 20;
+    const auto writer = run({"real", std::to_string(bytes)});
+    EXPECT_EQ(writer["written"], bytes);
+    EXPECT_GE(writer["disk"], bytes);
+    const auto parent = run({"daemon", "3"});
+    EXPECT_GE(parent["tasks"], 4);
+    EXPECT_LE(parent["tasks"], 8);
+}
+
 TEST_P(SandboxOutcomes, WhatCannotStart) {
     const auto missing = run({"exit", "0"}, {{"program", "/tool/none"}});
     EXPECT_EQ(ending(missing),

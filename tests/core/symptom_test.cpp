@@ -66,7 +66,7 @@ TEST(Symptom, KeyIsStableAndTellsSymptomsApart) {
 }
 
 TEST(Symptom, NamesOfEnumerationsReadBack) {
-    for (int i = 0; i <= static_cast<int>(LayerId::bytes); ++i) {
+    for (int i = 0; i <= static_cast<int>(LayerId::resource); ++i) {
         const auto layer = static_cast<LayerId>(i);
         EXPECT_EQ(parse_layer(to_string(layer)), layer);
     }

@@ -57,6 +57,13 @@ json to_json(const Outcome& outcome) {
     result["err"] = to_json(outcome.err);
     result["left"] = outcome.processes_left;
     result["memory"] = outcome.usage.peak_memory_bytes;
+    result["disk"] = outcome.usage.disk_bytes;
+    if (outcome.usage.written_bytes) {
+        result["written"] = *outcome.usage.written_bytes;
+    }
+    if (outcome.usage.tasks) {
+        result["tasks"] = *outcome.usage.tasks;
+    }
     result["wall_us"] = outcome.usage.wall_us;
     return result;
 }
