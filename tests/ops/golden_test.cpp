@@ -26,7 +26,7 @@ std::string digest_of(const Plan& plan, std::uint64_t seed, std::uint64_t count)
 // A new operation moves the default plan's digest and no other's.
 TEST(Golden, SeedsDrawTheSameCases) {
     EXPECT_EQ(generator_version, 2U);
-    EXPECT_EQ(digest_of(default_plan(), 42, 2000), "394b4161a3771167");
+    EXPECT_EQ(digest_of(default_plan(), 42, 2000), "b4e1e3d76bb52a5f");
     const std::map<std::string_view, std::string_view> pinned{
         {"amend", "65006059d2378696"},
         {"bench", "6017069aae5c76e0"},
@@ -41,7 +41,7 @@ TEST(Golden, SeedsDrawTheSameCases) {
         {"dd", "4c824030716edf01"},
         {"info", "d0b65420e9dd3205"},
         {"map", "73c8ff0c1efe7203"},
-        {"measure", "b483c8ab52c26c97"},
+        {"measure", "1e02836399e2c836"},
         {"rebase", "da0ee7146559c657"},
         {"resize", "ba5dc61492b2fc61"},
         {"snapshot", "cac07f432b095035"},
