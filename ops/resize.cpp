@@ -18,7 +18,7 @@ const Operation& resize_operation() {
         .bytes_stable = never_bytes_stable,
         .layers = state_layers(),
         .text_normalisers = {},
-        .json_normalisers = {&disk_size_json(), &vmdk_cid_json()},
+        .json_normalisers = state_json_normalisers(),
     };
     return operation;
 }

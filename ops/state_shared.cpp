@@ -4,6 +4,7 @@
 
 #include "images/format.hpp"
 #include "ops/shared.hpp"
+#include "oracles/normaliser.hpp"
 #include "pickers/step_kind.hpp"
 
 namespace difffuzz {
@@ -141,6 +142,10 @@ std::vector<LayerUse> state_layers() {
         }
     }
     return layers;
+}
+
+std::vector<const JsonNormaliser*> state_json_normalisers() {
+    return {&disk_size_json(), &file_length_json(), &vmdk_cid_json(), &snapshot_date_json()};
 }
 
 }  // namespace difffuzz

@@ -19,4 +19,7 @@ Cost state_cost(const Case& c);
 // The layers of such an operation: all, with the json layer called info.
 std::vector<LayerUse> state_layers();
 
+// What such an operation writes is shown in ways that differ from run to run.
+std::vector<const JsonNormaliser*> state_json_normalisers();
+
 }  // namespace difffuzz

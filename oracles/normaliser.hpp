@@ -34,6 +34,7 @@ const TextNormaliser& elapsed_time_text();   // "Run completed in 0.010 seconds.
 const TextNormaliser& progress_text();       // "    (12.00/100%)\r" but one of 100: timing
 const TextNormaliser& snapshot_date_text();  // "2026-01-31 12:00:00" in lists of snapshots
 const JsonNormaliser& disk_size_json();      // "actual-size": allocation
+const JsonNormaliser& file_length_json();
 const JsonNormaliser& vmdk_cid_json();       // "cid" of vmdk: random per written image
 const JsonNormaliser& snapshot_date_json();  // "date-sec" and "date-nsec" of snapshots
 

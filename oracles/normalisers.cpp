@@ -220,6 +220,14 @@ void apply_disk_size_json(nlohmann::json& value) {
     for_each_object(value, [](nlohmann::json& object) { mask_number(object, "actual-size"); });
 }
 
+void apply_file_length_json(nlohmann::json& value) {
+    for_each_object(value, [](nlohmann::json& object) {
+        if (object.contains("format") && object.at("format") == "file") {
+            mask_number(object, "virtual-size");
+        }
+    });
+}
+
 void apply_vmdk_cid_json(nlohmann::json& value) {
     for_each_object(value, [](nlohmann::json& object) {
         if (object.contains("type") && object.at("type") == "vmdk" && object.contains("data") &&
@@ -285,6 +293,15 @@ const JsonNormaliser& disk_size_json() {
     return normaliser;
 }
 
+const JsonNormaliser& file_length_json() {
+    static const JsonNormaliser normaliser{
+        "file_length",
+        "where clusters come to lie in a file, and so its length, is up to the order of requests "
+        "that are under way together",
+        apply_file_length_json};
+    return normaliser;
+}
+
 const JsonNormaliser& vmdk_cid_json() {
     static const JsonNormaliser normaliser{
         "vmdk_cid", "a vmdk's content id is drawn at random whenever the image is written",
@@ -307,8 +324,8 @@ const std::vector<const TextNormaliser*>& text_normalisers() {
 }
 
 const std::vector<const JsonNormaliser*>& json_normalisers() {
-    static const std::vector<const JsonNormaliser*> all{&disk_size_json(), &vmdk_cid_json(),
-                                                        &snapshot_date_json()};
+    static const std::vector<const JsonNormaliser*> all{&disk_size_json(), &file_length_json(),
+                                                        &vmdk_cid_json(), &snapshot_date_json()};
     return all;
 }
 

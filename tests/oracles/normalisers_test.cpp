@@ -87,6 +87,16 @@ TEST(Normalisers, JsonMasksKeepPresenceAndType) {
             R"({"cid":7,"format-specific":{"type":"vmdk","data":{"cid":0,"parent-cid":9}}})"));
 }
 
+// Of the file behind the image, not of the image.
+TEST(Normalisers, FileLengthJsonKeepsTheImagesSize) {
+    EXPECT_EQ(applied(file_length_json(),
+                      R"({"format":"qcow2","virtual-size":9,"children":[{"name":"file","info":)"
+                      R"({"format":"file","virtual-size":196616,"dirty-flag":false}}]})"),
+              nlohmann::json::parse(
+                  R"({"format":"qcow2","virtual-size":9,"children":[{"name":"file","info":)"
+                  R"({"format":"file","virtual-size":0,"dirty-flag":false}}]})"));
+}
+
 TEST(Normalisers, SnapshotDateJsonKeepsTheClock) {
     EXPECT_EQ(
         applied(snapshot_date_json(),
