@@ -12,6 +12,7 @@
 #include "ops/measure.hpp"
 #include "ops/operation.hpp"
 #include "ops/rebase.hpp"
+#include "ops/repair.hpp"
 #include "ops/resize.hpp"
 #include "ops/snapshot.hpp"
 
@@ -26,7 +27,7 @@ const std::vector<const Operation*>& operations() {
         &bench_operation(),   &resize_operation(),
         &dd_operation(),      &snapshot_operation(),
         &bitmap_operation(),  &convert_existing_operation(),
-        &rebase_operation(),
+        &rebase_operation(),  &repair_operation(),
     };
     return table;
 }
