@@ -60,6 +60,14 @@ bool holds_for_damaged(LayerId id) {
     }
 }
 
+// A check that is asked for all the same.
+bool asked_despite_damage(const Comparison& comparison, LayerId id) {
+    return id == LayerId::check &&
+           std::ranges::any_of(comparison.requests, [](const InspectionRequest& request) {
+               return request.kind == InspectionKind::check && request.despite_damage;
+           });
+}
+
 }  // namespace
 
 bool Cost::within(const Cost& limit) const {
@@ -79,10 +87,11 @@ std::vector<LayerReport> compare_step(const Operation& operation, const Comparis
     std::vector<LayerReport> reports;
     const bool damaged = intent_name(comparison.c) == "damaged";
     for (const LayerUse& use : operation.layers) {
-        LayerReport report{use.id, std::string(use.name.empty() ? to_string(use.id) : use.name),
-                           damaged && !holds_for_damaged(use.id)
-                               ? LayerResult::not_applicable(std::string(reason::damaged_image))
-                               : layer(use.id).compare(comparison)};
+        LayerReport report{
+            use.id, std::string(use.name.empty() ? to_string(use.id) : use.name),
+            damaged && !holds_for_damaged(use.id) && !asked_despite_damage(comparison, use.id)
+                ? LayerResult::not_applicable(std::string(reason::damaged_image))
+                : layer(use.id).compare(comparison)};
         if (report.result.difference) {
             report.result.difference->symptom.layer_name = report.name;
         }

@@ -14,6 +14,7 @@
 #include "ops/measure.hpp"
 #include "ops/operation.hpp"
 #include "ops/rebase.hpp"
+#include "ops/repair.hpp"
 #include "ops/resize.hpp"
 #include "ops/snapshot.hpp"
 
@@ -29,7 +30,7 @@ const std::vector<const Operation*>& operations() {
         &dd_operation(),      &snapshot_operation(),
         &bitmap_operation(),  &convert_existing_operation(),
         &commit_operation(),  &amend_operation(),
-        &rebase_operation(),
+        &rebase_operation(),  &repair_operation(),
     };
     return table;
 }

@@ -33,9 +33,12 @@ bool equal(const CheckFinding& a, const CheckFinding& b) {
 }
 
 // Whether the compared step wrote the image, so that it must be clean now.
-bool must_be_clean(const Comparison& comparison, const Sides& sides, const std::string& id) {
+bool must_be_clean(const Comparison& comparison, const Sides& sides,
+                   const InspectionRequest& request) {
+    const std::string& id = request.image;
     const bool valid =
-        std::holds_alternative<ValidIntent>(comparison.c.steps.at(comparison.step).intent);
+        std::holds_alternative<ValidIntent>(comparison.c.steps.at(comparison.step).intent) ||
+        request.despite_damage;
     const bool written = find_output(comparison.c, id) != nullptr ||
                          std::find(comparison.may_change.begin(), comparison.may_change.end(),
                                    id) != comparison.may_change.end();
@@ -70,11 +73,16 @@ LayerResult compare_check(const Comparison& comparison) {
     if (!sides->ended_alike()) {
         return LayerResult::not_applicable(std::string(reason::classes_differ));
     }
+    const bool damaged = intent_name(comparison.c) == "damaged";
     const auto compare = [&](const InspectionRequest& request, const CheckFinding& subject,
                              const CheckFinding& reference) {
+        // How much is still wrong with an image that could not be repaired is up to the tool.
+        if (damaged && !(request.despite_damage && sides->both(OutcomeClass::succeeded))) {
+            return LayerResult::not_applicable(std::string(reason::damaged_image));
+        }
         const bool dirty_alike = equal(subject, reference) && !subject.clean();
         if ((subject.clean() && reference.clean()) ||
-            (dirty_alike && !must_be_clean(comparison, *sides, request.image))) {
+            (dirty_alike && !must_be_clean(comparison, *sides, request))) {
             return LayerResult::agree();
         }
         return differing(comparison, *sides, request, subject, reference);

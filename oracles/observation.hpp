@@ -31,6 +31,9 @@ struct InspectionRequest {
     std::optional<ContentExpectation> expected_if_refused = {};
     // For content: the id of an internal snapshot to look at instead of the image itself.
     std::string snapshot = {};
+    // What is asked for holds for a damaged case, too: the content is `expected`, or a check finds
+    // nothing after a success.
+    bool despite_damage = false;
 };
 
 // Virtual content, with the bytes of sectors that the two sides were seen to differ in.

@@ -117,7 +117,7 @@ const Picker& check_picker() {
         no_check_support_rule(),
     };
     static const LeftOut left_out[] = {
-        {"-r", "repairs: the images drawn here have nothing to repair"},
+        {"-r", "is for the operation repair"},
         {"--object", "asks for a password"},
         {"--image-opts", "names protocols"},
     };

@@ -82,12 +82,16 @@ bool damage_case(Case& c, const Draws& draws) {
     for (unsigned i = 0; i < count; ++i) {
         image.damage.push_back(draw_damage(draws.scope(std::to_string(i)), image));
     }
+    mark_damaged(c);
+    return true;
+}
+
+void mark_damaged(Case& c) {
     for (Step& step : c.steps) {
         if (step.actor == Actor::tool) {
             step.intent = DamagedIntent{};
         }
     }
-    return true;
 }
 
 }  // namespace difffuzz

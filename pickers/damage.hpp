@@ -9,4 +9,7 @@ namespace difffuzz {
 // as it was, when the case has no image that could be spoilt.
 bool damage_case(Case& c, const Draws& draws);
 
+// Marks the tools' steps of a case as damaged.
+void mark_damaged(Case& c);
+
 }  // namespace difffuzz

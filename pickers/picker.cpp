@@ -138,12 +138,17 @@ void check_images(const Case& c, std::vector<Violation>& violations) {
     }
 }
 
+unsigned damaged_share(const Picker& picker, const Plan& plan) {
+    return plan.damaged_percent == 0 ? 0 : std::max(plan.damaged_percent, picker.damaged_percent);
+}
+
 }  // namespace
 
 Case pick_case(const Picker& picker, const PickContext& context) {
     Case c = picker.draw_valid(context);
-    if (context.draws.chance("intent.damaged", context.plan.damaged_percent) &&
-        damage_case(c, context.draws.scope("damage"))) {
+    const auto damage = picker.damage == nullptr ? damage_case : picker.damage;
+    if (context.draws.chance("intent.damaged", damaged_share(picker, context.plan)) &&
+        damage(c, context.draws.scope("damage"))) {
         return c;
     }
     if (!context.draws.chance("intent.refused", context.plan.refused_percent)) {

@@ -65,6 +65,10 @@ struct Picker {
     // steps, neutral ones too. `options` are then those of the kind that the operation is named
     // after.
     std::span<const StepKind* const> kinds = {};
+    // For operations that damage is the point of: the least share of their cases, per cent, that is
+    // damaged where the plan has damaged ones, and what damages a valid case; null: damage_case().
+    unsigned damaged_percent = 0;
+    bool (*damage)(Case& c, const Draws& draws) = nullptr;
 };
 
 struct Violation {
@@ -72,8 +76,8 @@ struct Violation {
     std::string detail;
 };
 
-// Draws a case: valid, in `plan.damaged_percent` of the draws damaged, and in
-// `plan.refused_percent` of the rest refused.
+// Draws a case: valid, in `plan.damaged_percent` of the draws (or more: Picker::damaged_percent)
+// damaged, and in `plan.refused_percent` of the rest refused.
 Case pick_case(const Picker& picker, const PickContext& context);
 
 // All that is wrong with a case of this picker beside its declared intent: shape (images that can

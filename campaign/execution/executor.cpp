@@ -352,8 +352,10 @@ CaseResult Executor::attempt(const Case& c, const Operation& operation, const Ro
         if (intent_name(c) == "damaged") {
             // The model speaks of sound images.
             for (InspectionRequest& request : requests) {
-                request.expected.reset();
-                request.expected_if_refused.reset();
+                if (!request.despite_damage) {
+                    request.expected.reset();
+                    request.expected_if_refused.reset();
+                }
             }
         }
         for (const InspectionRequest& request : requests) {
