@@ -70,7 +70,21 @@ std::vector<std::string> files_of(const ImageRecipe& recipe) {
 std::string broken_recipe(const ImageRecipe& recipe) {
     const Format& format = *find_format(recipe.format);
     const std::string broken = format.validate(recipe);
-    return broken.empty() ? broken_damage(recipe, format.damage_fields) : broken;
+    return broken.empty() ? broken_damage(recipe, format.damage.fields) : broken;
+}
+
+std::string_view damage_feature(const Case& c) {
+    bool damaged = false;
+    for (const ImageRecipe& image : c.images) {
+        if (const Format* format = find_format(image.format);
+            format != nullptr && !image.damage.empty()) {
+            damaged = true;
+            if (!points_past_end(image, format->damage.fields)) {
+                return {};
+            }
+        }
+    }
+    return damaged ? "pointers past the end" : "";
 }
 
 bool stays_inside(const ForeignReference& reference) {
@@ -85,8 +99,11 @@ void build_images(const Case& c, const std::string& directory, NeutralTools& too
     for (auto image = c.images.begin(); image != c.images.end(); ++image) {
         require_sound(c, image);
         const Format& format = *find_format(image->format);
-        format.build(c, *image, directory, tools);
-        apply_damage(*image, format.damage_fields, format.reseal, directory);
+        // Ids that stand for the recipe are those of the sound image.
+        ImageRecipe sound = *image;
+        sound.damage.clear();
+        format.build(c, sound, directory, tools);
+        apply_damage(*image, format.damage, directory);
     }
 }
 

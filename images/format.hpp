@@ -70,10 +70,8 @@ struct Format {
     // unreadable metadata gives what was found so far.
     std::vector<ForeignReference> (*references)(const std::string& directory,
                                                 const std::string& name) = nullptr;
-    // What of the format's structures can be damaged, and what puts checksums right again; see
-    // images/damage.hpp.
-    std::span<const DamageField> damage_fields = {};
-    void (*reseal)(const File& file) = nullptr;
+    // What of the format's structures can be damaged, and how (images/damage.hpp).
+    DamageTable damage = {};
     // Physical unit, bytes, in which the image allocates (qcow2 cluster, vmdk grain, vpc block; 0
     // where it has none); for describing where a difference lies.
     std::uint64_t (*cluster_bytes)(const ImageRecipe& recipe) = nullptr;
@@ -90,6 +88,10 @@ std::vector<std::string> files_of(const ImageRecipe& recipe);
 // Everything wrong with the recipe as input to build_images(), one sentence; empty if fine. Its
 // format must be known. Pure.
 std::string broken_recipe(const ImageRecipe& recipe);
+
+// What the damage of a case's images has in common where it is of a class that is large and mostly
+// harmless, and would bury the rest: "pointers past the end" (points_past_end()); else empty. Pure.
+std::string_view damage_feature(const Case& c);
 
 // True when `reference` stays inside the workspace: a plain file name without separator, protocol,
 // or "json:" prefix.

@@ -11,6 +11,7 @@
 
 #include "images/bytes.hpp"
 #include "images/content_model.hpp"
+#include "images/damage_tables.hpp"
 #include "images/image_error.hpp"
 #include "images/mapped_reader.hpp"
 #include "images/recipe_rules.hpp"
@@ -169,6 +170,7 @@ Format parallels_format() {
     format.open = open;
     format.references = references;
     format.cluster_bytes = cluster_bytes;
+    format.damage = parallels_damage();
     return format;
 }
 

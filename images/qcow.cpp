@@ -8,6 +8,7 @@
 
 #include "images/bytes.hpp"
 #include "images/content_model.hpp"
+#include "images/damage_tables.hpp"
 #include "images/image_error.hpp"
 #include "images/probed_backing.hpp"
 #include "images/recipe_rules.hpp"
@@ -167,6 +168,7 @@ Format qcow_format() {
     format.open = open;
     format.references = references;
     format.cluster_bytes = cluster_bytes;
+    format.damage = qcow_damage();
     return format;
 }
 

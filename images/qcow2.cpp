@@ -100,7 +100,7 @@ Format qcow2_format() {
     format.open = qcow2::open_image;
     format.open_snapshot = qcow2::open_snapshot;
     format.references = references;
-    format.damage_fields = qcow2::damage_fields();
+    format.damage.fields = qcow2::damage_fields();
     format.cluster_bytes = qcow2::cluster_bytes;
     return format;
 }

@@ -9,6 +9,7 @@
 
 #include "images/bytes.hpp"
 #include "images/content_model.hpp"
+#include "images/damage_tables.hpp"
 #include "images/image_error.hpp"
 #include "images/probed_backing.hpp"
 #include "images/recipe_rules.hpp"
@@ -200,6 +201,7 @@ Format qed_format() {
     format.open = open;
     format.references = references;
     format.cluster_bytes = cluster_bytes;
+    format.damage = qed_damage();
     return format;
 }
 

@@ -10,6 +10,7 @@
 
 #include "images/bytes.hpp"
 #include "images/content_model.hpp"
+#include "images/damage_tables.hpp"
 #include "images/image_error.hpp"
 #include "images/mapped_reader.hpp"
 #include "images/recipe_hash.hpp"
@@ -195,6 +196,7 @@ Format vdi_format() {
     format.open = open;
     format.references = references;
     format.cluster_bytes = cluster_bytes;
+    format.damage = vdi_damage();
     return format;
 }
 

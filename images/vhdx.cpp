@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <boost/crc.hpp>
 #include <span>
 #include <vector>
 
 #include "images/bytes.hpp"
+#include "images/damage_tables.hpp"
 #include "images/image_error.hpp"
 #include "images/neutral_build.hpp"
 #include "images/recipe_hash.hpp"
@@ -81,13 +81,6 @@ void put_guid(Header& header, std::size_t at, const Uuid& guid) {
     std::ranges::copy(guid, header.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
-void put_checksum(Header& header) {
-    store_le(header.data() + vhdx::at_checksum, std::uint32_t{0});
-    boost::crc_optimal<32, 0x1edc6f41, 0xffffffff, 0xffffffff, true, true> crc32c;
-    crc32c.process_bytes(header.data(), header.size());
-    store_le(header.data() + vhdx::at_checksum, static_cast<std::uint32_t>(crc32c.checksum()));
-}
-
 // What is left of entries in an empty log has no meaning, and a random GUID in it.
 void clear_log(const File& file, const Header& header) {
     const Uuid none{};
@@ -117,7 +110,7 @@ void canonicalise(const ImageRecipe& recipe, const std::string& directory) {
         put_guid(headers[i], vhdx::at_data_guid, recipe_guid(hash, is_active ? 2 : 1));
         store_le(headers[i].data() + vhdx::at_sequence,
                  (hash.low & 0x7fffffffU) + (is_active ? 1 : 0));
-        put_checksum(headers[i]);
+        vhdx::put_checksum(headers[i]);
         file.write_at(vhdx::header_offsets[i], headers[i]);
     }
     const auto regions = vhdx::find_regions(file, vhdx::metadata_region);
@@ -197,6 +190,7 @@ Format vhdx_format() {
     format.open = nullptr;  // converted to raw instead
     format.references = references;
     format.cluster_bytes = block_bytes;
+    format.damage = vhdx_damage();
     return format;
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
+#include <boost/crc.hpp>
 
 #include "images/bytes.hpp"
 
@@ -35,6 +35,13 @@ bool starts_with(std::span<const std::byte> bytes, std::string_view text) {
 }
 
 }  // namespace
+
+void put_checksum(std::span<std::byte> bytes) {
+    store_le(bytes.data() + at_checksum, std::uint32_t{0});
+    boost::crc_optimal<32, 0x1edc6f41, 0xffffffff, 0xffffffff, true, true> crc32c;
+    crc32c.process_bytes(bytes.data(), bytes.size());
+    store_le(bytes.data() + at_checksum, static_cast<std::uint32_t>(crc32c.checksum()));
+}
 
 std::vector<Area> find_regions(const File& file, const Uuid& region) {
     constexpr std::size_t at_count = 8;

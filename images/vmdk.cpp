@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "images/bytes.hpp"
+#include "images/damage_tables.hpp"
 #include "images/file.hpp"
 #include "images/image_error.hpp"
 #include "images/neutral_build.hpp"
@@ -164,6 +165,7 @@ Format vmdk_format() {
     format.open = vmdk::open_image;
     format.references = references;
     format.cluster_bytes = cluster_bytes;
+    format.damage = vmdk_damage();
     return format;
 }
 

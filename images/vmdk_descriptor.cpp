@@ -16,29 +16,46 @@ namespace {
 // Larger than any descriptor that qemu-img reads.
 constexpr std::uint64_t max_descriptor_bytes = std::uint64_t{1} << 20;
 
-// Names are read as qemu-img does: an extent line is an access word and a quoted name, and the
-// parent's name stands two characters (=") behind its key, wherever that is.
-std::string_view extent_name(std::string_view line) {
-    constexpr std::string_view blanks = " \t\r";
-    line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
-    const std::string_view access = line.substr(0, line.find_first_of(blanks));
-    const std::size_t quote = line.find('"');
-    if ((access != "RW" && access != "RDONLY" && access != "NOACCESS") ||
-        quote == std::string_view::npos) {
-        return {};
-    }
-    line.remove_prefix(quote + 1);
-    return line.substr(0, line.find_first_of("\"\r"));
-}
+constexpr std::string_view blanks = " \t\r\n\v\f";
+// What is longer does not stay in the workspace.
+constexpr std::size_t max_name = 256;
 
-std::string_view parent_name(std::string_view line) {
+// Names are read as qemu-img does, or more of them than it would. An extent is an access word that
+// begins a line and the next quoted name: blanks between its words may be line ends. The parent's
+// name stands two characters (=") behind its key, wherever that is, and ends at a quote alone.
+void add_names(std::string_view text, std::vector<ForeignReference>& found) {
     constexpr std::string_view key = "parentFileNameHint";
-    const std::size_t at = line.find(key);
-    if (at == std::string_view::npos || line.size() - at < key.size() + 2) {
-        return {};
+    const auto add = [&](const char* kind, std::size_t at, std::string_view ends) {
+        const std::string_view name = text.substr(std::min(at, text.size()), max_name);
+        const std::size_t length = std::min(name.find_first_of(ends), name.size());
+        // Many lines may have one name behind them.
+        if (length != 0 && (found.empty() || found.back().name != name.substr(0, length))) {
+            found.push_back({kind, std::string(name.substr(0, length))});
+        }
+    };
+    std::size_t quote = text.find('"');
+    bool line_begins = true;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (blanks.find(text[at]) != std::string_view::npos) {
+            line_begins = line_begins || text[at] == '\n';
+            continue;
+        }
+        if (line_begins) {
+            line_begins = false;
+            if (quote < at) {
+                quote = text.find('"', at);
+            }
+            const std::string_view rest = text.substr(at, 16);
+            const std::string_view access = rest.substr(0, rest.find_first_of(blanks));
+            if (quote != std::string_view::npos &&
+                (access == "RW" || access == "RDONLY" || access == "NOACCESS")) {
+                add("extent", quote + 1, "\"\r\n");
+            }
+        }
+        if (text.substr(at).starts_with(key)) {
+            add("parent", at + key.size() + 2, "\"");
+        }
     }
-    line.remove_prefix(at + key.size() + 2);
-    return line.substr(0, line.find_first_of("\"\r"));
 }
 
 }  // namespace
@@ -79,20 +96,27 @@ std::string read_descriptor(const File& file, const Area& area) {
 }
 
 std::vector<ForeignReference> find_references(const File& file) {
-    Area area = descriptor_area(file);
-    // qemu-img reads on past the size that the header gives.
-    area.length = std::min(file.size() - area.offset, max_descriptor_bytes);
-    const std::string descriptor = read_descriptor(file, area);
+    // Of a sparse extent, qemu-img takes extents from where the header says (reckoned in 64 bits,
+    // and read on past the size that it gives), but the parent from what follows the header.
+    std::array<std::byte, header_bytes> header{};
+    file.read_at(0, header);
+    const auto magic = load_le<std::uint32_t>(header.data());
+    std::vector<std::uint64_t> offsets{0};
+    if (magic == sparse_magic || magic == version_3_magic) {
+        offsets = {header_bytes};
+    }
+    const std::uint64_t named =
+        load_le<std::uint64_t>(header.data() + at_descriptor_offset) * sector_bytes;
+    if (magic == sparse_magic && named != header_bytes) {
+        offsets.push_back(named);
+    }
     std::vector<ForeignReference> found;
-    for (std::string_view text = descriptor; !text.empty();) {
-        const std::size_t end = text.find('\n');
-        const std::string_view line = text.substr(0, end);
-        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-        if (const std::string_view name = extent_name(line); !name.empty()) {
-            found.push_back({"extent", std::string(name)});
-        }
-        if (const std::string_view name = parent_name(line); !name.empty()) {
-            found.push_back({"parent", std::string(name)});
+    const std::uint64_t size = file.size();
+    for (const std::uint64_t offset : offsets) {
+        if (offset < size) {
+            add_names(
+                read_descriptor(file, {offset, std::min(size - offset, max_descriptor_bytes)}),
+                found);
         }
     }
     return found;

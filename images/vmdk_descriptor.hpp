@@ -14,7 +14,8 @@
 namespace difffuzz::vmdk {
 
 // Sparse extent header: little-endian, offsets and sizes in sectors.
-inline constexpr std::uint32_t sparse_magic = 0x564d444b;  // "KDMV"
+inline constexpr std::uint32_t sparse_magic = 0x564d444b;     // "KDMV"
+inline constexpr std::uint32_t version_3_magic = 0x44574f43;  // "COWD", an older extent
 inline constexpr std::size_t header_bytes = 512;
 inline constexpr std::size_t at_version = 4;
 inline constexpr std::size_t at_flags = 8;
@@ -39,7 +40,7 @@ Area descriptor_area(const File& file);
 // The text of an area up to its first NUL, where readers stop.
 std::string read_descriptor(const File& file, const Area& area);
 
-// Extents and parents that the file's descriptor names.
+// Extents and parents that the file's descriptor names, wherever a tool may look for one.
 std::vector<ForeignReference> find_references(const File& file);
 
 // Puts `content_id` in place of the one in the file's descriptor. Throws ImageError when there is

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "images/bytes.hpp"
+#include "images/damage_tables.hpp"
 #include "images/file.hpp"
 #include "images/image_error.hpp"
 #include "images/neutral_build.hpp"
@@ -173,6 +174,7 @@ Format vpc_format() {
     format.open = open_vpc_image;
     format.references = references;
     format.cluster_bytes = cluster_bytes;
+    format.damage = vpc_damage();
     return format;
 }
 

@@ -46,30 +46,57 @@ Cost cost(const Case& c) {
         const ImageRecipe& image = image_of(c);
         if (const std::uint64_t cluster = find_format(image.format)->cluster_bytes(image)) {
             cost.metadata_clusters += transfer / cluster + 2 * plan->count;
+            // What is around a request is copied, at most all of it.
+            cost.bytes_written += std::min(2 * plan->count * cluster, image.size);
         }
     }
     return cost;
 }
 
+// Whether a step that is refused has opened its image for writing first.
+bool refused_late(const Case& c) {
+    const auto plan = bench_plan_of(c);
+    return broken_rule(c) == "start-past-end" && plan && plan->write;
+}
+
 std::vector<InspectionRequest> inspections(const Case& c, std::size_t) {
+    const ImageRecipe& image = image_of(c);
+    if (refused_late(c)) {
+        const ContentExpectation before =
+            ContentExpectation::of_image(image.id).resized(bench_plan_of(c)->image_size);
+        std::vector<InspectionRequest> requests =
+            output_inspections(image.id, image.format, before);
+        requests.front().expected_if_refused = before;
+        return requests;
+    }
     if (!writes(c)) {
         return {};
     }
-    const ImageRecipe& image = image_of(c);
     const BenchPlan plan = *plan_of(c);
-    return output_inspections(
+    std::vector<InspectionRequest> requests = output_inspections(
         image.id, image.format,
         ContentExpectation::of_image(image.id).resized(plan.image_size).written(written(plan)));
+    for (std::size_t i = 0; i < image.snapshots.size(); ++i) {
+        InspectionRequest request{InspectionKind::content, image.id, image.format,
+                                  ContentExpectation::of_snapshot(image.id, i)};
+        request.snapshot = std::to_string(i + 1);
+        requests.push_back(std::move(request));
+    }
+    return requests;
 }
 
 std::vector<std::string> may_change(const Case& c, std::size_t) {
-    return writes(c) ? std::vector{image_of(c).id} : std::vector<std::string>{};
+    // Bitmaps are marked as in use, and written anew, whenever an image is opened for writing.
+    const bool opened = refused_late(c) && !image_of(c).bitmaps.empty();
+    return writes(c) || opened ? std::vector{image_of(c).id} : std::vector<std::string>{};
 }
 
-// raw has no clusters to allocate, and requests that overlap carry the same byte. In qcow2 the
+// raw has no clusters to allocate, and requests that overlap carry the same byte. Elsewhere the
 // order in which parallel requests allocate is free.
 bool bytes_stable(const Case& c, std::size_t) {
-    return writes(c) && (image_of(c).format == "raw" || plan_of(c)->depth == 1);
+    const std::string& format = image_of(c).format;
+    return writes(c) &&
+           (format == "raw" || (plan_of(c)->depth == 1 && find_format(format)->bytes_stable));
 }
 
 std::vector<LayerUse> bench_layers() {

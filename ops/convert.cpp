@@ -92,7 +92,7 @@ Operation make_operation(std::string_view name, std::string_view summary, unsign
         .may_change = may_change,
         .bytes_stable = bytes_stable,
         .layers = writing_layers(),
-        .text_normalisers = {&progress_text()},
+        .text_normalisers = {&progress_text(), &failed_read_text()},
         .json_normalisers = {&disk_size_json()},
     };
 }

@@ -60,7 +60,7 @@ const Operation& convert_existing_operation() {
         .may_change = may_change,
         .bytes_stable = never_bytes_stable,
         .layers = writing_layers(),
-        .text_normalisers = {&progress_text()},
+        .text_normalisers = {&progress_text(), &failed_read_text()},
         .json_normalisers = {},
     };
     return operation;

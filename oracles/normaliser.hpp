@@ -32,6 +32,7 @@ const TextNormaliser& node_name_text();     // "#block123": counter within one p
 const TextNormaliser& disk_size_text();      // "disk size: 196 KiB" of info: allocation
 const TextNormaliser& elapsed_time_text();   // "Run completed in 0.010 seconds." of bench
 const TextNormaliser& progress_text();       // "    (12.00/100%)\r" but one of 100: timing
+const TextNormaliser& failed_read_text();    // "error while reading at byte 512: " of convert
 const TextNormaliser& snapshot_date_text();  // "2026-01-31 12:00:00" in lists of snapshots
 const JsonNormaliser& disk_size_json();      // "actual-size": allocation
 const JsonNormaliser& file_length_json();

@@ -125,6 +125,17 @@ void apply_elapsed_time(std::string& text) {
 
 // Which steps are printed, and how often, depends on time, that the end is reached does not: one
 // "100.00" stays.
+// "error while reading at byte NUMBER: " alone: what other messages say of offsets is compared.
+void apply_failed_read(std::string& text) {
+    constexpr std::string_view start = "error while reading at byte ";
+    const auto length_at = [&](std::string_view whole, std::size_t offset) -> std::size_t {
+        const std::size_t digits = digits_at(whole, offset + start.size());
+        const std::size_t end = offset + start.size() + digits;
+        return digits > 0 && whole.substr(end).starts_with(": ") ? end - offset : 0;
+    };
+    replace_each(text, start, length_at, "error while reading at byte <n>");
+}
+
 void apply_progress(std::string& text) {
     constexpr std::string_view start = "    (";
     constexpr std::string_view finish = "/100%)\r";
@@ -280,6 +291,13 @@ const TextNormaliser& progress_text() {
     return normaliser;
 }
 
+const TextNormaliser& failed_read_text() {
+    static const TextNormaliser normaliser{
+        "failed_read", "of several reads at a time, which one fails first depends on timing",
+        apply_failed_read};
+    return normaliser;
+}
+
 const TextNormaliser& snapshot_date_text() {
     static const TextNormaliser normaliser{
         "snapshot_date", "a snapshot bears the time at which it was made", apply_snapshot_date};
@@ -318,8 +336,8 @@ const JsonNormaliser& snapshot_date_json() {
 
 const std::vector<const TextNormaliser*>& text_normalisers() {
     static const std::vector<const TextNormaliser*> all{
-        &harness_path_text(), &node_name_text(), &disk_size_text(),
-        &elapsed_time_text(), &progress_text(),  &snapshot_date_text()};
+        &harness_path_text(), &node_name_text(),   &disk_size_text(),    &elapsed_time_text(),
+        &progress_text(),     &failed_read_text(), &snapshot_date_text()};
     return all;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "images/format.hpp"
+#include "images/recipe_rules.hpp"
 #include "pickers/draw_image.hpp"
 #include "pickers/value_rules.hpp"
 
@@ -124,16 +125,12 @@ bool has_signature(const ImageRecipe& image) {
     return true;
 }
 
-bool is_plain_image(const ImageRecipe& image) {
-    if (image.backing || image.size > bench_max_image) {
-        return false;
-    }
-    const bool compressed = std::ranges::any_of(image.content, [](const ContentWrite& write) {
-        return write.kind == WriteKind::compressed;
-    });
-    const bool options = std::ranges::any_of(
-        image.options, [](const FormatOption& option) { return option.name != "cluster_size"; });
-    return !compressed && !options && (image.format != "raw" || has_signature(image));
+// A stream takes whole grains, and each only once. In parallels, 128 MiB are allocated ahead: more
+// than the files of a case of this size may grow to.
+bool is_only_read(const ImageRecipe& image) {
+    return image.format == "parallels" ||
+           (image.format == "vmdk" &&
+            word_option(image, "subformat", "monolithicSparse") == "streamOptimized");
 }
 
 std::uint64_t draw_buffer(const Draws& draws, std::uint64_t cap) {
@@ -252,14 +249,10 @@ SizeValue spelled(const Draws& draws, std::string_view option, std::uint64_t byt
 Case draw_valid(const PickContext& context) {
     Case c;
     c.operation = "bench";
-    ImageWish wish;
-    wish.formats = {{"qcow2", 4}, {"raw", 4}, {"vmdk", 1}, {"vpc", 1}};
+    ImageWish wish = every_image();
     wish.min_size = 64 * kib;
     wish.max_size = bench_max_image;
     wish.max_content = 2048 * kib;
-    wish.backing_percent = 0;
-    wish.compressed = false;
-    wish.variety = ImageVariety::plain;
     const std::string id = draw_image(c, context, "src", wish);
     ImageRecipe& image = c.images.back();
     const bool raw = image.format == "raw";
@@ -270,8 +263,8 @@ Case draw_valid(const PickContext& context) {
         }
     }
     const Draws draws = context.draws.scope("step[0]");
-    const BenchPlan plan = draw_plan(draws, find_format(image.format)->actual_size(image),
-                                     raw || image.format == "qcow2");
+    const BenchPlan plan =
+        draw_plan(draws, find_format(image.format)->actual_size(image), !is_only_read(image));
     Step step{Actor::tool, "bench", "bench", ValidIntent{}, {}};
     step.arguments = {
         {"-f", WordValue{image.format}},          {"-c", NumberValue{plan.count}},
@@ -478,19 +471,24 @@ const Picker& bench_picker() {
                  [](const Case& c) {
                      return !writes(c) && number_of(last_step(c), IntervalOption::option) == 0;
                  }),
-        accepted("write-format",
-                 "-w on qcow2 and raw only: what writing does to others is not modelled",
+        accepted(
+            "write-format",
+            "-w on no streamOptimized vmdk, whose grains are written whole and once, and on no "
+            "parallels, which takes 128 MiB at a time",
+            [](const Case& c) {
+                const ImageRecipe* image = image_of(c);
+                return writes(c) && image != nullptr && is_only_read(*image);
+            }),
+        accepted("image-large", "an image of at most 64 MiB; larger ones are accepted",
                  [](const Case& c) {
                      const ImageRecipe* image = image_of(c);
-                     return writes(c) && image != nullptr && image->format != "qcow2" &&
-                            image->format != "raw";
+                     return image != nullptr && image->size > bench_max_image;
                  }),
-        accepted("image-not-plain",
-                 "at most 64 MiB, no backing file, no compressed cluster, no option but the "
-                 "cluster size, a boot signature on raw",
+        accepted("raw-without-signature",
+                 "a boot signature on raw, which cautious tools want to see before they read",
                  [](const Case& c) {
                      const ImageRecipe* image = image_of(c);
-                     return image != nullptr && !is_plain_image(*image);
+                     return image != nullptr && image->format == "raw" && !has_signature(*image);
                  }),
     };
     static const LeftOut left_out[] = {

@@ -8,8 +8,8 @@ namespace difffuzz {
 namespace {
 
 // A value of `bits` bits where something may go wrong: limits, signs, places in the file's first
-// clusters (tables that overlap or refer to themselves), places far behind its end, anything.
-std::uint64_t draw_value(const Draws& draws, unsigned bits, std::uint64_t unit) {
+// units (tables that overlap or refer to themselves), places far behind its end, anything.
+std::uint64_t draw_number(const Draws& draws, unsigned bits, std::uint64_t unit) {
     const std::uint64_t all = bits == 64 ? UINT64_MAX : (std::uint64_t{1} << bits) - 1;
     static constexpr Weighted<int> kinds[] = {{0, 3}, {1, 2}, {2, 3}, {3, 2}, {4, 1}, {5, 2}};
     switch (draws.pick("kind", kinds)) {
@@ -34,19 +34,35 @@ std::uint64_t draw_value(const Draws& draws, unsigned bits, std::uint64_t unit) 
     }
 }
 
+// `cluster` is what the image allocates in, bytes.
+std::uint64_t draw_value(const Draws& draws, const DamageField& field, std::uint64_t cluster) {
+    if (!field.words.empty()) {
+        return draws.chance("word", 80) ? draws.between("which", 0, field.words.size() - 1)
+                                        : draw_number(draws, 64, 512);
+    }
+    if (!field.telling.empty() && draws.chance("telling", 40)) {
+        return draws.pick("meaning", field.telling);
+    }
+    // Pointers lead to clusters, and to the smaller tables before them.
+    const std::uint64_t pointed = std::max<std::uint64_t>(field.pointer_unit, 1);
+    const bool small = field.pointer_unit > 1 && draws.chance("small", 40);
+    return draw_number(draws, 8 * field.bytes,
+                       small ? 1 : std::max<std::uint64_t>(cluster / pointed, 1));
+}
+
 Damage draw_damage(const Draws& draws, const ImageRecipe& image) {
     const Format& format = *find_format(image.format);
     const std::uint64_t unit = std::max<std::uint64_t>(format.cluster_bytes(image), 512);
-    const unsigned named = format.damage_fields.empty() ? 0 : 8;
+    const unsigned named = format.damage.fields.empty() ? 0 : 8;
     const Weighted<int> kinds[] = {{0, named}, {1, 1}, {2, 1}};
     Damage damage;
     switch (draws.pick("what", kinds)) {
         case 0: {
-            const auto field = draws.between("field", 0, format.damage_fields.size() - 1);
-            const DamageField& spoilt = format.damage_fields[static_cast<std::size_t>(field)];
+            const auto field = draws.between("field", 0, format.damage.fields.size() - 1);
+            const DamageField& spoilt = format.damage.fields[static_cast<std::size_t>(field)];
             damage.field = spoilt.name;
             damage.index = draws.between("index", 0, 7);
-            damage.value = draw_value(draws.scope("value"), 8 * spoilt.bytes, unit);
+            damage.value = draw_value(draws.scope("value"), spoilt, unit);
             break;
         }
         case 1:

@@ -3,6 +3,7 @@
 #include "core/cases/digest.hpp"
 #include "core/cases/draws.hpp"
 #include "core/cases/recipe_json.hpp"
+#include "images/format.hpp"
 #include "oracles/shown_text.hpp"
 #include "oracles/stream_text.hpp"
 
@@ -85,7 +86,10 @@ std::string fingerprint(const Case& c, std::size_t culprit_step, const Symptom& 
             break;
         }
     }
-    return sha256_hex(symptom_key(symptom) + " " + format).substr(0, 16);
+    const std::string_view feature = damage_feature(c);
+    return sha256_hex(symptom_key(symptom) + " " + format + (feature.empty() ? "" : " ") +
+                      std::string(feature))
+        .substr(0, 16);
 }
 
 json make_record(const Case& c, const CaseResult& result, const RecordOrigin& origin) {

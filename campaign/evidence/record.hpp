@@ -24,7 +24,8 @@ struct RecordOrigin {
     std::map<std::string, std::string> image_digests;  // Executor::image_digests
 };
 
-// The bucket key until cases are shrunk: the symptom and the format of the culprit step's image.
+// The bucket key until cases are shrunk: the symptom, the format of the culprit step's image, and
+// the feature of the damage (images/format.hpp).
 std::string fingerprint(const Case& c, std::size_t culprit_step, const Symptom& symptom);
 
 // Holds no time, duration, process id, host, absolute path or measured resource: equal cases on

@@ -259,6 +259,32 @@ TEST(NeutralFormats, VmdkNamesAreFoundWhereverTheyStand) {
     EXPECT_EQ(own[0].name, "a.vmdk");
 }
 
+TEST(NeutralFormats, VmdkNamesAreFoundWhereADamagedHeaderHidesThem) {
+    const ScratchDirectory directory;
+    const auto names = [&](const std::string& file) {
+        std::ofstream(directory.path() / "d.vmdk", std::ios::binary | std::ios::trunc) << file;
+        std::string all;
+        for (const auto& found : find_format("vmdk")->references(directory.string(), "d.vmdk")) {
+            all += found.kind + " " + found.name + "\n";
+        }
+        return all;
+    };
+    // Blanks between the words may be line ends; a parent's name may hold one.
+    EXPECT_EQ(names("RW 1\nSPARSE\n\"/up\"\n"), "extent /up\n");
+    EXPECT_EQ(names("parentFileNameHint=\"a\n/b\"\n"), "parent a\n/b\n");
+    // Extents lie where the header says, modulo 2^64; the parent follows the header in any case.
+    std::string sparse(4096, '\0');
+    sparse.replace(512, 25, "parentFileNameHint=\"/p\"\n");
+    sparse.replace(1024, 16, "RW 1 FLAT \"/x\" 0");
+    sparse.replace(0, 4, "KDMV");
+    sparse[28] = 2;
+    EXPECT_EQ(names(sparse), "parent /p\nextent /x\n");
+    sparse[35] = static_cast<char>(0x80);
+    EXPECT_EQ(names(sparse), "parent /p\nextent /x\n");
+    sparse.replace(0, 4, "COWD");
+    EXPECT_EQ(names(sparse), "parent /p\n");
+}
+
 void put_be(std::string& file, std::size_t at, std::uint64_t value, std::size_t bytes) {
     for (std::size_t i = 0; i < bytes; ++i) {
         file[at + i] = static_cast<char>(value >> (8 * (bytes - 1 - i)));

@@ -81,6 +81,31 @@ TEST(BenchOperation, ChangesWhatAValidWriteNames) {
     EXPECT_FALSE(bench.bytes_stable(write, 0));
 }
 
+TEST(BenchOperation, ARefusedWriteMayMarkBitmapsAndNothingElse) {
+    Case c = bench_case("qcow2", 0, true);
+    set_option(c.steps[0], "-c", NumberValue{1});
+    set_option(c.steps[0], "-o", plain_size(1 << 20));
+    c.steps[0].intent = RefusedIntent{"start-past-end"};
+    EXPECT_THAT(bench_operation().may_change(c, 0), IsEmpty());
+    c.images[0].bitmaps = {{"b", 65536, true, {}}};
+    EXPECT_THAT(bench_operation().may_change(c, 0), ElementsAre("src"));
+    const auto requests = bench_operation().inspections(c, 0);
+    ASSERT_FALSE(requests.empty());
+    EXPECT_THAT(requests[0].expected_if_refused.value().writes(), IsEmpty());
+    c.steps[0].intent = RefusedIntent{"unknown-option"};
+    EXPECT_THAT(bench_operation().may_change(c, 0), IsEmpty());
+    EXPECT_THAT(bench_operation().inspections(c, 0), IsEmpty());
+}
+
+TEST(BenchOperation, SnapshotsStayAsTheyAre) {
+    Case c = bench_case("qcow2", 0, true);
+    c.images[0].snapshots = {{"first", 0}, {"second", 0}};
+    const auto requests = bench_operation().inspections(c, 0);
+    ASSERT_EQ(requests.size(), 4U);
+    EXPECT_EQ(requests[2].snapshot, "1");
+    EXPECT_EQ(requests[3].snapshot, "2");
+}
+
 TEST(BenchOperation, BytesAreStableWhereTheOrderOfAllocationIs) {
     const Operation& bench = bench_operation();
     Case qcow2 = bench_case("qcow2", 0, true);
@@ -109,7 +134,8 @@ TEST(BenchOperation, CostGrowsWithTheRequests) {
     const Cost low = bench_operation().cost(few);
     const Cost high = bench_operation().cost(many);
     EXPECT_EQ(high.requests - low.requests, 197U);
-    EXPECT_EQ(high.bytes_written - low.bytes_written, 197U * 1024);
+    // And with the clusters around them: two for each, at most the image.
+    EXPECT_EQ(high.bytes_written - low.bytes_written, 197U * 1024 + (1U << 20) - 3U * 2 * 65536);
     EXPECT_GT(high.metadata_clusters, low.metadata_clusters);
 }
 

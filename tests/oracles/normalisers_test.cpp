@@ -48,6 +48,18 @@ TEST(Normalisers, ProgressKeepsTheEnd) {
     EXPECT_EQ(applied(progress_text(), "    (x/100%)\r"), "    (x/100%)\r");
 }
 
+TEST(Normalisers, FailedReadMasksTheOffsetOfThatMessageOnly) {
+    EXPECT_EQ(
+        applied(failed_read_text(), "error while reading at byte 458752: Input/output error\n"),
+        "error while reading at byte <n>: Input/output error\n");
+    for (const char* other :
+         {"error while writing at byte 512: No space left\n", "error while reading at byte x: y\n",
+          "error while reading block status at offset 512: Invalid argument\n",
+          "error while reading at byte 512\n", "Error while reading offset 512 of a: x\n"}) {
+        EXPECT_EQ(applied(failed_read_text(), other), other);
+    }
+}
+
 TEST(Normalisers, SnapshotDateMasksTheDateOfAListOnly) {
     EXPECT_EQ(applied(snapshot_date_text(),
                       "ID TAG VM SIZE DATE\n"
@@ -112,7 +124,7 @@ TEST(Normalisers, EachHasANameAndAReason) {
         EXPECT_TRUE(names.insert(normaliser->name).second);
         EXPECT_FALSE(normaliser->reason.empty());
     }
-    EXPECT_EQ(names.size(), 6U);
+    EXPECT_EQ(names.size(), 7U);
     for (const JsonNormaliser* normaliser : json_normalisers()) {
         EXPECT_FALSE(normaliser->name.empty());
         EXPECT_FALSE(normaliser->reason.empty());
