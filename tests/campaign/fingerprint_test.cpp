@@ -15,7 +15,8 @@ Case info_of(std::vector<Damage> damage) {
 }
 
 TEST(Fingerprint, PointersPastTheEndHaveBucketsOfTheirOwn) {
-    const Symptom symptom{.operation = "info"};
+    Symptom symptom;
+    symptom.operation = "info";
     const auto of = [&](std::vector<Damage> damage) {
         return fingerprint(info_of(std::move(damage)), 0, symptom);
     };
