@@ -50,6 +50,9 @@ void Tally::add(const CaseReport& report) {
         ++harness_reasons_[std::string(to_string(report.terminal)) +
                            (report.reason.empty() ? "" : ": " + report.reason)];
     }
+    reach_[report.operation].add(
+        report.reach, {1, counts && report.terminal != Terminal::refused_by_both ? 1U : 0U,
+                       report.terminal == Terminal::refused_by_both ? 1U : 0U});
     for (const LayerVerdictReport& layer : report.layers) {
         LayerTally& tally = layers_[layer.layer];
         switch (layer.verdict) {

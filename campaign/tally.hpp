@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "campaign/reach_tally.hpp"
 #include "campaign/workers/messages.hpp"
 #include "core/errors.hpp"
 
@@ -65,6 +66,8 @@ public:
     const std::map<std::string, LayerTally>& layers() const { return layers_; }
     // Fingerprint -> bucket.
     const std::map<std::string, Bucket>& buckets() const { return buckets_; }
+    // Operation -> what its cases held.
+    const std::map<std::string, ReachTally>& reach() const { return reach_; }
     // Indices of suspected hangs, and which side.
     const std::vector<std::pair<std::uint64_t, std::string>>& hangs() const { return hangs_; }
     // Valid cases that the reference did not accept: operation and reason -> cases.
@@ -82,6 +85,7 @@ private:
     std::uint64_t compared_ = 0;
     std::map<std::string, OperationTally> operations_;
     std::map<std::string, LayerTally> layers_;
+    std::map<std::string, ReachTally> reach_;
     std::map<std::string, Bucket> buckets_;
     std::vector<std::pair<std::uint64_t, std::string>> hangs_;
     std::map<std::string, std::uint64_t> not_accepted_;

@@ -8,6 +8,7 @@
 #include "core/errors.hpp"
 #include "core/suggest.hpp"
 #include "images/format.hpp"
+#include "ops/reach.hpp"
 #include "oracles/comparing.hpp"
 
 namespace difffuzz {
@@ -180,6 +181,13 @@ std::vector<OperationWeight> parse_operations(std::string_view text) {
 
 Case draw_case(const Plan& plan, std::uint64_t seed, std::uint64_t index, std::uint32_t attempt,
                const Pins* pins) {
+    const bool pinned = pins != nullptr && !pins->empty();
+    const ReachPair* const pair = pinned ? nullptr : reach_of(plan).pair_of(seed, index);
+    if (pair != nullptr) {
+        if (std::optional<Case> c = draw_steered(plan, *pair, seed, index, attempt)) {
+            return *std::move(c);
+        }
+    }
     DrawState state = Draws::start(seed, index, attempt, pins);
     const Draws draws(state);
     std::vector<Weighted<std::string_view>> weights;

@@ -73,7 +73,9 @@ void check_plan(const Plan& plan);
 // Throws UsageError naming the word at fault and suggesting the nearest.
 std::vector<OperationWeight> parse_operations(std::string_view text);
 
-// draw(seed, i, attempt) of DESIGN §4: knows nothing of any registry.
+// The case of an index: knows nothing of any registry. Odd indices are steered to hold a pair of
+// what the plan's pickers can draw (ops/reach.hpp), and drawn like the others where that fails.
+// With pins every index is drawn like the others.
 Case draw_case(const Plan& plan, std::uint64_t seed, std::uint64_t index, std::uint32_t attempt,
                const Pins* pins = nullptr);
 

@@ -71,7 +71,7 @@ void draw_vmdk(ImageRecipe& image, const Draws& draws) {
         add_word(image, "adapter_type", draws.pick("adapter", adapters));
     }
     if (draws.chance("hwversion", 10)) {
-        image.options.push_back({"hwversion", NumberValue{4}});
+        add_word(image, "hwversion", "4");
     }
     if (draws.chance("zeroed_grain", 20)) {
         add_word(image, "zeroed_grain", "on");

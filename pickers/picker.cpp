@@ -4,6 +4,7 @@
 #include <set>
 
 #include "images/format.hpp"
+#include "pickers/common_options.hpp"
 #include "pickers/damage.hpp"
 #include "pickers/step_kind.hpp"
 
@@ -40,6 +41,9 @@ bool kind_fits(const std::optional<Value>& value, const OptionSpec& spec) {
 void check_arguments(std::span<const OptionSpec> options, const Step& step, bool refused,
                      std::vector<Violation>& violations) {
     for (const Argument& argument : step.arguments) {
+        if (is_common_option(step, argument)) {
+            continue;
+        }
         const auto spec = std::find_if(options.begin(), options.end(), [&](const OptionSpec& s) {
             return s.option == argument.option && kind_fits(argument.value, s);
         });
@@ -57,6 +61,9 @@ void check_arguments(std::span<const OptionSpec> options, const Step& step, bool
             violations.push_back(
                 {"envelope", "option '" + argument.option + "' has a value of another type"});
         }
+    }
+    if (!refused && has_option(step, image_options_option) && has_option(step, "-f")) {
+        violations.push_back({"envelope", "--image-opts takes the place of -f"});
     }
     for (const OptionSpec& spec : options) {
         // Positional arguments may be of several types, each with a count of its own.
@@ -144,8 +151,17 @@ unsigned damaged_share(const Picker& picker, const Plan& plan) {
 
 }  // namespace
 
-Case pick_case(const Picker& picker, const PickContext& context) {
+Case pick_valid_case(const Picker& picker, const PickContext& context) {
     Case c = picker.draw_valid(context);
+    add_common_options(c, picker, context);
+    return c;
+}
+
+Case pick_case(const Picker& picker, const PickContext& context) {
+    return with_intent(picker, context, pick_valid_case(picker, context));
+}
+
+Case with_intent(const Picker& picker, const PickContext& context, Case c) {
     const auto damage = picker.damage == nullptr ? damage_case : picker.damage;
     if (context.draws.chance("intent.damaged", damaged_share(picker, context.plan)) &&
         damage(c, context.draws.scope("damage"))) {

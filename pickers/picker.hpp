@@ -77,7 +77,10 @@ struct Violation {
 };
 
 // Draws a case: valid, in `plan.damaged_percent` of the draws (or more: Picker::damaged_percent)
-// damaged, and in `plan.refused_percent` of the rest refused.
+// damaged, and in `plan.refused_percent` of the rest refused. In two parts, so that what the valid
+// case holds can be looked at between them; both get the same context.
+Case pick_valid_case(const Picker& picker, const PickContext& context);
+Case with_intent(const Picker& picker, const PickContext& context, Case valid);
 Case pick_case(const Picker& picker, const PickContext& context);
 
 // All that is wrong with a case of this picker beside its declared intent: shape (images that can

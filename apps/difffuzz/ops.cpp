@@ -1,4 +1,5 @@
 // difffuzz ops: the operations there are, and what one of them can draw.
+#include <algorithm>
 #include <iostream>
 
 #include <fmt/format.h>
@@ -8,6 +9,8 @@
 #include "core/errors.hpp"
 #include "core/suggest.hpp"
 #include "ops/operation.hpp"
+#include "ops/reach.hpp"
+#include "pickers/common_options.hpp"
 #include "pickers/creation_options.hpp"
 #include "pickers/step_kind.hpp"
 
@@ -63,6 +66,19 @@ json brief(const Operation& operation) {
     return {{"name", operation.name}, {"summary", operation.summary}, {"weight", operation.weight}};
 }
 
+bool is_drawn_for_all(const Picker& picker, std::string_view option) {
+    const std::vector<std::string_view> common = common_options(picker.command);
+    return std::ranges::find(common, option) != common.end();
+}
+
+std::string joined(const json& words) {
+    std::string text;
+    for (const json& word : words) {
+        text += " " + word.get<std::string>();
+    }
+    return text;
+}
+
 json full(const Operation& operation) {
     json result = brief(operation);
     const Picker& picker = *operation.picker;
@@ -91,8 +107,20 @@ json full(const Operation& operation) {
             {{"name", rule.name}, {"refused", rule.enforced}, {"why", rule.why}});
     }
     for (const LeftOut& out : picker.left_out) {
+        if (is_drawn_for_all(picker, out.option)) {
+            continue;
+        }
         result["left_out"].push_back({{"option", out.option}, {"reason", out.reason}});
     }
+    Plan plan = default_plan();
+    plan.operations = {{std::string(operation.name), 1}};
+    const Reach& reach = reach_of(plan);
+    for (const auto& [feature, format] : reach.operations().front().features) {
+        result["features"][feature].push_back(format);
+    }
+    result["formats"] = reach.operations().front().formats;
+    result["pairs"] = reach.pairs().size();
+    result["common_options"] = common_options(picker.command);
     for (const LayerUse& use : operation.layers) {
         result["layers"].push_back(use.name.empty() ? to_string(use.id) : use.name);
     }
@@ -131,6 +159,13 @@ void print(const json& operation) {
                       << option.at("name").get<std::string>() << "\n";
         }
     }
+    std::cout << "\noptions that most commands take:" << joined(operation.at("common_options"))
+              << "\nformats:" << joined(operation.at("formats")) << "\nfeatures of images:\n";
+    const json features = operation.value("features", json::object());
+    for (const auto& feature : features.items()) {
+        std::cout << "  " << feature.key() << ":" << joined(feature.value()) << "\n";
+    }
+    std::cout << "pairs of these that cases are steered to: " << operation.at("pairs") << "\n";
     std::cout << "\nrules (+ drawn as refused cases, - bound of what is drawn):\n";
     for (const json& rule : operation.value("rules", json::array())) {
         std::cout << "  " << (rule.at("refused").get<bool>() ? "+ " : "- ")
@@ -144,11 +179,7 @@ void print(const json& operation) {
                       << out.at("reason").get<std::string>() << "\n";
         }
     }
-    std::cout << "\nlayers:";
-    for (const json& name : operation.at("layers")) {
-        std::cout << " " << name.get<std::string>();
-    }
-    std::cout << "\n";
+    std::cout << "\nlayers:" << joined(operation.at("layers")) << "\n";
 }
 
 const Operation& named(const std::string& name) {

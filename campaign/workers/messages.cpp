@@ -234,7 +234,8 @@ json to_json(const CaseReport& report) {
                {"compared", report.compared},
                {"accepted", report.reference_accepted},
                {"subject_accepted", report.subject_accepted},
-               {"layers", std::move(layers)}};
+               {"layers", std::move(layers)},
+               {"reach", {report.reach.options, report.reach.formats, report.reach.features}}};
     if (!report.rule.empty()) {
         value["rule"] = report.rule;
     }
@@ -278,6 +279,10 @@ CaseReport report_from_json(const json& value) {
         report.layers.push_back(
             {layer.at(0), parse_verdict(layer.at(1).get<std::string>()), layer.at(2)});
     }
+    const json& reach = value.at("reach");
+    reach.at(0).get_to(report.reach.options);
+    reach.at(1).get_to(report.reach.formats);
+    reach.at(2).get_to(report.reach.features);
     report.rule = value.value("rule", "");
     report.reason = value.value("reason", "");
     if (value.contains("timeouts")) {

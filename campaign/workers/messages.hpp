@@ -11,6 +11,7 @@
 
 #include "campaign/execution/executor.hpp"
 #include "core/cases/plan.hpp"
+#include "pickers/case_reach.hpp"
 
 namespace difffuzz {
 
@@ -96,6 +97,7 @@ struct CaseReport {
     bool reference_accepted = false;
     bool subject_accepted = false;
     std::vector<LayerVerdictReport> layers;
+    CaseReach reach;  // what the case holds of what pickers can draw
     TimeoutReport timeouts;
     // Set for a divergence:
     std::string type;

@@ -166,6 +166,7 @@ private:
         report.operation = c->operation;
         report.intent = std::string(intent_name(*c));
         report.rule = std::string(broken_rule(*c));
+        report.reach = reach_of_case(*c);
         const CaseResult result = run_until_in_time(*c, task, report.timeouts);
         report.terminal = result.terminal;
         report.reason = message_template(result.reason, case_file_names(*c));

@@ -1,5 +1,6 @@
 #include "core/cases/draws.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include <xxhash.h>
@@ -10,7 +11,7 @@ namespace difffuzz {
 namespace {
 
 // Little-endian, so that the key is the same on every machine.
-void append(std::array<unsigned char, 28>& bytes, std::size_t& at, std::uint64_t value,
+void append(std::array<unsigned char, 32>& bytes, std::size_t& at, std::uint64_t value,
             std::size_t width) {
     for (std::size_t i = 0; i < width; ++i) {
         bytes[at++] = static_cast<unsigned char>(value >> (8 * i));
@@ -20,14 +21,15 @@ void append(std::array<unsigned char, 28>& bytes, std::size_t& at, std::uint64_t
 }  // namespace
 
 DrawState Draws::start(std::uint64_t seed, std::uint64_t index, std::uint32_t attempt,
-                       const Pins* pins) {
-    std::array<unsigned char, 28> bytes{};
+                       const Pins* pins, std::uint32_t retry) {
+    std::array<unsigned char, 32> bytes{};
     std::size_t at = 0;
     append(bytes, at, generator_version, 8);
     append(bytes, at, seed, 8);
     append(bytes, at, index, 8);
     append(bytes, at, attempt, 4);
-    return DrawState{XXH3_64bits(bytes.data(), bytes.size()), pins, {}};
+    append(bytes, at, retry, 4);
+    return DrawState{XXH3_64bits(bytes.data(), bytes.size()), pins, {}, nullptr};
 }
 
 Draws Draws::scope(std::string_view name) const { return Draws(*state_, path(name)); }
@@ -59,7 +61,7 @@ bool Draws::chance(std::string_view name, unsigned percent) const {
         }
         return *pinned == "true";
     }
-    return reduce(number(name), 100) < percent;
+    return (percent != 0 && wishes(name)) || reduce(number(name), 100) < percent;
 }
 
 std::uint64_t Draws::reduce(std::uint64_t number, std::uint64_t n) {
@@ -91,6 +93,29 @@ const std::string* Draws::pin(std::string_view name) const {
     }
     state_->used_pins.insert(found->first);
     return &found->second;
+}
+
+bool Draws::wishes(std::string_view name) const {
+    return state_->wish != nullptr &&
+           std::ranges::any_of(state_->wish->paths, [&](const std::string& end) {
+               return name.ends_with(end) &&
+                      (name.size() == end.size() || name[name.size() - end.size() - 1] == '.');
+           });
+}
+
+bool Draws::wishes_near(std::string_view name) const {
+    if (state_->wish == nullptr) {
+        return false;
+    }
+    const std::string_view prefix = prefix_;
+    return wishes(name) || std::ranges::any_of(state_->wish->paths, [&](const std::string& end) {
+               return prefix.ends_with(end) || (name.starts_with(end) && name.size() > end.size() &&
+                                                name[end.size()] == '.');
+           });
+}
+
+bool Draws::wishes_word(std::string_view word) const {
+    return std::ranges::find(state_->wish->words, word) != state_->wish->words.end();
 }
 
 void Draws::throw_bad_pin(std::string_view name, const std::string& pinned) const {

@@ -10,11 +10,12 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 namespace difffuzz {
 
 // Raised by every change that moves a case (the golden test tells); part of the stream's key.
-inline constexpr std::uint32_t generator_version = 2;
+inline constexpr std::uint32_t generator_version = 3;
 
 // Draw paths that are held at a value ("step[0].arg[-d]" -> "1"), spelled as spell_draw() does.
 using Pins = std::map<std::string, std::string>;
@@ -25,10 +26,20 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+// What a case is wished to hold. Draws lean towards it wherever they can; nothing is promised.
+struct DrawWish {
+    // Ends of paths ("arg[-S]", "snapshots"): a chance there is taken, and of several values each
+    // is as likely as the others.
+    std::vector<std::string> paths;
+    // Words ("vhdx", "-a"): given mostly where they are among those to pick from.
+    std::vector<std::string> words;
+};
+
 struct DrawState {
     std::uint64_t key = 0;
     const Pins* pins = nullptr;
     std::set<std::string> used_pins;
+    const DrawWish* wish = nullptr;
 };
 
 template <typename T>
@@ -50,15 +61,15 @@ requires((std::is_integral_v<T> && !std::is_same_v<T, bool>) || std::is_enum_v<T
 }
 
 // A counter-based stream: the number at a path is XXH3-64(path) keyed with XXH3-64(generator
-// version, seed, index, attempt), and nothing else. No state moves; drawing the same path twice
-// gives the same number, so each draw of a case uses a path of its own. Cheap to copy; `state`
-// outlives all copies.
+// version, seed, index, attempt, retry), and nothing else. No state moves; drawing the same path
+// twice gives the same number, so each draw of a case uses a path of its own. Cheap to copy;
+// `state` outlives all copies.
 class Draws {
 public:
     explicit Draws(DrawState& state) : state_(&state) {}
 
     static DrawState start(std::uint64_t seed, std::uint64_t index, std::uint32_t attempt,
-                           const Pins* pins = nullptr);
+                           const Pins* pins = nullptr, std::uint32_t retry = 0);
 
     // The same stream below `name`: paths of the result begin with "<prefix>.<name>".
     Draws scope(std::string_view name) const;
@@ -83,6 +94,12 @@ public:
             }
             throw_bad_pin(name, *pinned);
         }
+        if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+            if (const T* wished =
+                    wished_of<T>(name, values.size(), [&](std::size_t i) { return &values[i]; })) {
+                return *wished;
+            }
+        }
         return values[reduce(number(name), values.size())];
     }
     template <typename T, std::size_t n>
@@ -105,6 +122,16 @@ public:
             sum += item.weight;
         }
         assert(sum > 0);
+        if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+            if (const T* wished = wished_of<T>(name, values.size(), [&](std::size_t i) {
+                    return values[i].weight == 0 ? nullptr : &values[i].value;
+                })) {
+                return *wished;
+            }
+        }
+        if (wishes_near(name)) {
+            return values[reduce(number(name), values.size())].value;
+        }
         std::uint64_t point = reduce(number(name), sum);
         for (const Weighted<T>& item : values) {
             if (point < item.weight) {
@@ -126,6 +153,27 @@ private:
     std::string path(std::string_view name) const;
     std::uint64_t number(std::string_view name) const;
     const std::string* pin(std::string_view name) const;
+    // Whether the wish names the end of this path; of this path, or of one that it lies below.
+    bool wishes(std::string_view name) const;
+    bool wishes_near(std::string_view name) const;
+    bool wishes_word(std::string_view word) const;
+    // One of the values that the wish names; mostly, so that what they exclude is drawn as well.
+    // Null where there is none, or they are passed over. `value_at` gives null for what cannot be.
+    template <typename T, typename At>
+    const T* wished_of(std::string_view name, std::size_t count, At value_at) const {
+        constexpr std::uint64_t pass_over = 8;  // one in so many
+        if (state_->wish == nullptr || number(name) % pass_over == 0) {
+            return nullptr;
+        }
+        std::vector<const T*> wished;
+        for (std::size_t i = 0; i < count; ++i) {
+            const T* value = value_at(i);
+            if (value != nullptr && wishes_word(*value)) {
+                wished.push_back(value);
+            }
+        }
+        return wished.empty() ? nullptr : wished[reduce(number(name), wished.size())];
+    }
     [[noreturn]] void throw_bad_pin(std::string_view name, const std::string& pinned) const;
 
     DrawState* state_;

@@ -60,6 +60,11 @@ bool is_operand(const Argument& argument) {
     return !argument.option.empty() && argument.option.front() != '-';
 }
 
+std::string by_driver(const Case& c, const std::string& id) {
+    return "driver=" + std::string(format_of(c, id)) +
+           ",file.driver=file,file.filename=" + file_name_of(c, id);
+}
+
 }  // namespace
 
 std::string_view program_of(const Step& step) {
@@ -71,12 +76,19 @@ std::vector<std::string> render_step(const Case& c, const Step& step) {
         return render_io(c, step);
     }
     std::vector<std::string> words{step.command};
+    const bool drivers = has_option(step, "--image-opts");
     for (const Argument& argument : step.arguments) {
         const bool operand = is_operand(argument);
         if (!operand && !argument.option.empty()) {
             words.push_back(argument.option);
         }
-        if (argument.value) {
+        const auto* image = argument.value ? std::get_if<ImageValue>(&*argument.value) : nullptr;
+        const bool written = step.command == "convert" && &argument == &step.arguments.back();
+        if (drivers && image != nullptr && !written &&
+            (argument.option.empty() || argument.option == "if")) {
+            words.push_back((operand ? argument.option + '=' : std::string{}) +
+                            by_driver(c, image->id));
+        } else if (argument.value) {
             words.push_back((operand ? argument.option + '=' : std::string{}) +
                             std::visit(Spell{c}, *argument.value));
         }

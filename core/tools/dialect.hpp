@@ -10,7 +10,9 @@ namespace difffuzz {
 
 // argv without the program's name: the command, then the arguments in order, an option and its
 // value as two words, option lists as "name=value,name=value" (commas within a value doubled, as
-// qemu's option parser reads them), images as their file names.
+// qemu's option parser reads them), images as their file names. With --image-opts the images that a
+// step opens (positional ones, and dd's "if"; not what convert writes, which comes last) are
+// spelled "driver=FORMAT,file.driver=file,file.filename=NAME".
 //
 // Steps of the operation "io" are for qemu-io instead, with one of its commands:
 //     write -P BYTE OFFSET LENGTH IMAGE   or with -z, -z -u, -c -P BYTE

@@ -7,14 +7,12 @@
 #include <unistd.h>
 
 #include "core/decimal.hpp"
-#include "core/tools/file_descriptor.hpp"
 
 namespace difffuzz {
 namespace {
 
 // Both files are shorter than this.
-std::string read_small(const std::string& path) {
-    const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+std::string read_small(const FileDescriptor& file) {
     std::array<char, 1024> text;
     const auto size = file.valid() ? ::read(file.get(), text.data(), text.size()) : -1;
     return size <= 0 ? std::string() : std::string(text.data(), static_cast<std::size_t>(size));
@@ -22,8 +20,13 @@ std::string read_small(const std::string& path) {
 
 }  // namespace
 
-std::optional<std::uint64_t> bytes_written(pid_t pid) {
-    const std::string text = read_small("/proc/" + std::to_string(pid) + "/io");
+FileDescriptor open_account(pid_t pid) {
+    const std::string path = "/proc/" + std::to_string(pid) + "/io";
+    return FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+}
+
+std::optional<std::uint64_t> bytes_written(const FileDescriptor& account) {
+    const std::string text = read_small(account);
     constexpr std::string_view key = "\nwchar: ";
     const auto at = text.find(key);
     if (at == std::string::npos) {
@@ -34,7 +37,7 @@ std::optional<std::uint64_t> bytes_written(pid_t pid) {
 }
 
 std::optional<std::uint64_t> tasks_since(pid_t pid) {
-    std::string text = read_small("/proc/loadavg");
+    std::string text = read_small(FileDescriptor(::open("/proc/loadavg", O_RDONLY | O_CLOEXEC)));
     while (!text.empty() && text.back() == '\n') {
         text.pop_back();
     }

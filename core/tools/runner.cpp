@@ -204,7 +204,7 @@ public:
         watch();
         outcome_.usage.wall_us = static_cast<std::uint64_t>(
             std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start).count());
-        outcome_.usage.written_bytes = bytes_written(pid_);
+        outcome_.usage.written_bytes = bytes_written(account_);
         outcome_.usage.tasks = tasks_since(pid_);
         const int status = reap();
         const auto left = end_leftovers();
@@ -261,6 +261,7 @@ private:
             ::waitpid(pid_, nullptr, 0);
             return FailedToStart{setup.error_number, setup.failed_step};
         }
+        account_ = open_account(pid_);
         // Only now: the launcher tells the context's services of the fork in the child too, and the
         // reactor would answer by opening descriptors anew in memory that parent and child share.
         pidfd_.emplace(context_, open_pidfd());
@@ -451,6 +452,7 @@ private:
     Reader out_;
     Reader err_;
     FileDescriptor directory_;
+    FileDescriptor account_;
     pid_t pid_ = -1;
     std::optional<Ending> limit_;
     bool stuck_ = false;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "oracles/shown_text.hpp"
+#include "reporting/reports/reach_ledger.hpp"
 
 namespace difffuzz {
 namespace {
@@ -133,6 +134,7 @@ json summary_json(const CampaignResult& result) {
             {"compared", result.tally.compared()},
             {"operations", operations_json(result.tally)},
             {"layers", layers_json(result.tally)},
+            {"reach", reach_ledger(result)},
             {"buckets", buckets_json(result.tally)},
             {"hangs", hangs},
             {"not_accepted", result.tally.not_accepted()},
@@ -231,6 +233,9 @@ std::string summary_text(const json& summary) {
         }
     }
     add("");
+    for (const std::string& line : reach_lines(summary.at("reach"))) {
+        add(line);
+    }
     std::string not_done = "not done:";
     for (const json& item : summary.at("not_done")) {
         not_done += " " + item.get<std::string>() + ";";

@@ -83,7 +83,7 @@ TEST(CommandLine, HostileRecipesAreRefused) {
     // A recipe that is well formed and asks for more than the operation may.
     const Ended drawn = difffuzz(scratch, {"draw", "--seed", "1", "--ops", "info"});
     nlohmann::json recipe = nlohmann::json::parse(drawn.out);
-    recipe["steps"][0]["arguments"].push_back({{"option", "--image-opts"}});
+    recipe["steps"][0]["arguments"].push_back({{"option", "--target-image-opts"}});
     refused(recipe.dump(), "outside of the envelope");
     recipe = nlohmann::json::parse(drawn.out);
     recipe["steps"][0]["command"] = "rebase";
@@ -101,8 +101,9 @@ TEST(CommandLine, DrawTouchesNoToolAndEqualsThePlan) {
     EXPECT_EQ(lines(all.out), 5U);
     const Ended third = difffuzz(scratch, {"draw", "--seed", "42", "--case", "2"});
     EXPECT_THAT(all.out, HasSubstr(third.out));
-    const Ended pinned = difffuzz(
-        scratch, {"draw", "--seed", "42", "--ops", "bench", "--pin", "intent.refused=false"});
+    const Ended pinned =
+        difffuzz(scratch, {"draw", "--seed", "42", "--ops", "bench", "--pin",
+                           "intent.damaged=false", "--pin", "intent.refused=false"});
     EXPECT_THAT(pinned.out, HasSubstr("\"valid\""));
     expect_refused(difffuzz(scratch, {"draw", "--seed", "42", "--pin", "no.such=1"}), 2,
                    "no draw of this case");

@@ -16,7 +16,11 @@ TEST(OpsCommand, TellsWhatAnOperationCanDraw) {
     EXPECT_THAT(text.out, HasSubstr("--preallocation  word off metadata falloc full"));
     EXPECT_THAT(text.out, HasSubstr("+ shrink-without-flag"));
     EXPECT_THAT(text.out, HasSubstr("steps of io write"));
-    EXPECT_THAT(text.out, HasSubstr("--object: asks for a password"));
+    EXPECT_THAT(text.out, HasSubstr("options that most commands take: --object --image-opts\n"));
+    EXPECT_THAT(text.out, HasSubstr("  lazy_refcounts: qcow2\n"));
+    EXPECT_THAT(text.out, HasSubstr("pairs of these that cases are steered to: "));
+    const Ended convert = difffuzz(scratch, {"ops", "convert"});
+    EXPECT_THAT(convert.out, HasSubstr("--target-image-opts: names protocols"));
     for (const Operation* operation : operations()) {
         const Ended json = difffuzz(scratch, {"ops", std::string(operation->name), "--json"});
         EXPECT_EQ(json.code, 0) << json.err;
@@ -24,6 +28,8 @@ TEST(OpsCommand, TellsWhatAnOperationCanDraw) {
         EXPECT_EQ(parsed.at("name"), operation->name);
         EXPECT_FALSE(parsed.at("options").empty());
         EXPECT_FALSE(parsed.at("layers").empty());
+        EXPECT_FALSE(parsed.at("formats").empty());
+        EXPECT_GT(parsed.at("pairs"), 0);
     }
 }
 

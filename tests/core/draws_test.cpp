@@ -17,19 +17,20 @@ constexpr std::string_view words[] = {"a", "b", "c"};
 
 // What moves these moves every case: the generator version goes up with them.
 TEST(Draws, GoldenValues) {
-    ASSERT_EQ(generator_version, 2U);
+    ASSERT_EQ(generator_version, 3U);
     DrawState state = Draws::start(42, 7, 0);
     const Draws draws(state);
-    EXPECT_EQ(draws.bits("a"), 13842982174843139450U);
-    EXPECT_EQ(draws.scope("step[0]").bits("arg[-S]"), 16419432752192042873U);
-    EXPECT_EQ(draws.between("size", 1, 1000), 625U);
-    EXPECT_EQ(draws.pick("word", words), "b");
-    EXPECT_EQ(draws.chance("flag", 50), false);
+    EXPECT_EQ(draws.bits("a"), 857292247982398784U);
+    EXPECT_EQ(draws.scope("step[0]").bits("arg[-S]"), 5874763034323378020U);
+    EXPECT_EQ(draws.between("size", 1, 1000), 516U);
+    EXPECT_EQ(draws.pick("word", words), "c");
+    EXPECT_EQ(draws.chance("flag", 50), true);
 }
 
 TEST(Draws, EveryPartOfTheKeyMatters) {
-    const auto first = [](std::uint64_t seed, std::uint64_t index, std::uint32_t attempt) {
-        DrawState state = Draws::start(seed, index, attempt);
+    const auto first = [](std::uint64_t seed, std::uint64_t index, std::uint32_t attempt,
+                          std::uint32_t retry = 0) {
+        DrawState state = Draws::start(seed, index, attempt, nullptr, retry);
         return Draws(state).bits("x");
     };
     const std::uint64_t base = first(1, 2, 3);
@@ -37,6 +38,7 @@ TEST(Draws, EveryPartOfTheKeyMatters) {
     EXPECT_NE(base, first(2, 2, 3));
     EXPECT_NE(base, first(1, 3, 3));
     EXPECT_NE(base, first(1, 2, 4));
+    EXPECT_NE(base, first(1, 2, 3, 1));
     EXPECT_NE(base, first(std::uint64_t{1} << 32, 2, 3));
 }
 
@@ -138,6 +140,66 @@ TEST(Draws, APinThatNoDrawAskedForIsNamed) {
     } catch (const PinError& error) {
         EXPECT_THAT(error.what(), HasSubstr("path unused"));
     }
+}
+
+// How often each value comes in 800 draws of "step[0].<name>", with a wish or without.
+template <typename Draw>
+std::map<std::string, unsigned> counts_of(const DrawWish* wish, Draw draw) {
+    std::map<std::string, unsigned> counts;
+    for (std::uint64_t i = 0; i < 800; ++i) {
+        DrawState state = Draws::start(8, i, 0);
+        state.wish = wish;
+        ++counts[spell_draw(draw(Draws(state).scope("step[0]")))];
+    }
+    return counts;
+}
+
+TEST(DrawWish, ChancesOnItsPathsAreTaken) {
+    const DrawWish wish{{"arg[-S]", "backing"}, {}};
+    const auto count = [&](const char* name, unsigned percent) {
+        return counts_of(&wish, [&](const Draws& draws) { return draws.chance(name, percent); });
+    };
+    EXPECT_EQ(count("arg[-S]", 1)["true"], 800U);
+    EXPECT_EQ(count("image[src].backing", 1)["true"], 800U);
+    EXPECT_LT(count("arg[-T]", 1)["true"], 40U);
+    EXPECT_LT(count("arg[-S].odd", 1)["true"], 40U);
+    EXPECT_LT(count("no_backing", 1)["true"], 40U);
+    // What a picker rules out stays out.
+    EXPECT_EQ(count("arg[-S]", 0)["true"], 0U);
+}
+
+TEST(DrawWish, ValuesOnItsPathsAreAllAsLikely) {
+    static constexpr Weighted<int> numbers[] = {{0, 97}, {1, 3}};
+    const DrawWish wish{{"arg[-S]"}, {}};
+    const auto ones = [&](const DrawWish* wished, const char* name) {
+        return counts_of(wished,
+                         [&](const Draws& draws) { return draws.pick(name, numbers); })["1"];
+    };
+    EXPECT_LT(ones(nullptr, "arg[-S]"), 80U);
+    EXPECT_NEAR(ones(&wish, "arg[-S]"), 400, 80);
+    EXPECT_NEAR(ones(&wish, "arg[-S].kind"), 400, 80);
+    EXPECT_LT(ones(&wish, "arg[-Sx]"), 80U);
+    const auto below = counts_of(
+        &wish, [&](const Draws& draws) { return draws.scope("arg[-S]").pick("kind", numbers); });
+    EXPECT_NEAR(below.at("1"), 400, 80);
+}
+
+TEST(DrawWish, ItsWordsAreGivenMostOfTheTime) {
+    static constexpr Weighted<std::string_view> formats[] = {
+        {"qcow2", 90}, {"raw", 9}, {"vhdx", 1}, {"qed", 0}};
+    const auto draw = [&](const Draws& draws) { return draws.pick("format", formats); };
+    EXPECT_LT(counts_of(nullptr, draw)["vhdx"], 40U);
+    const DrawWish one{{}, {"vhdx", "no such"}};
+    EXPECT_NEAR(counts_of(&one, draw)["vhdx"], 700, 60);
+    const DrawWish two{{}, {"vhdx", "raw"}};
+    auto counts = counts_of(&two, draw);
+    EXPECT_NEAR(counts["vhdx"], 350, 70);
+    EXPECT_NEAR(counts["raw"], 350, 70);
+    const DrawWish never{{}, {"qed"}};
+    EXPECT_EQ(counts_of(&never, draw)["qed"], 0U);
+    const auto plain = [](const Draws& draws) { return draws.pick("word", words); };
+    const DrawWish letter{{}, {"c"}};
+    EXPECT_GT(counts_of(&letter, plain)["c"], 640U);
 }
 
 }  // namespace

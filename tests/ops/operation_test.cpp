@@ -113,7 +113,8 @@ TEST(DrawCase, FollowsTheWeightsOfThePlan) {
     plan.operations = {{std::string(name_at(0)), 1}, {std::string(name_at(1)), 3}};
     unsigned first = 0;
     for (std::uint64_t i = 0; i < 2000; ++i) {
-        const Case c = draw_case(plan, 1, i, 0);
+        // Every other index is steered instead.
+        const Case c = draw_case(plan, 1, 2 * i, 0);
         first += c.operation == name_at(0) ? 1U : 0U;
         ASSERT_TRUE(c.operation == name_at(0) || c.operation == name_at(1));
     }
