@@ -133,6 +133,12 @@ bool is_only_read(const ImageRecipe& image) {
             word_option(image, "subformat", "monolithicSparse") == "streamOptimized");
 }
 
+// qcow allocates its clusters of 512 bytes one by one: 32 MiB of them take half a minute.
+std::uint64_t max_transfer(const ImageRecipe& image) {
+    return image.format == "qcow" ? find_format("qcow")->cluster_bytes(image) * 4096
+                                  : bench_max_transfer;
+}
+
 std::uint64_t draw_buffer(const Draws& draws, std::uint64_t cap) {
     static constexpr std::uint64_t usual_sizes[] = {512, kib, 4 * kib, 8 * kib, 16 * kib, 64 * kib};
     static constexpr std::uint64_t straddling_sizes[] = {4095,   4097,   12'288,
@@ -198,15 +204,14 @@ std::uint64_t draw_first_offset(const Draws& draws, std::uint64_t most) {
 }
 
 // A plan that stays linear in an image of `size` bytes.
-BenchPlan draw_plan(const Draws& draws, std::uint64_t size, bool may_write) {
+BenchPlan draw_plan(const Draws& draws, std::uint64_t size, bool may_write, std::uint64_t most) {
     BenchPlan plan;
     plan.image_size = size;
     plan.bufsize = draw_buffer(draws, std::min(size / 4, bench_max_buffer));
     plan.step = draw_step(draws, plan.bufsize);
     const std::uint64_t room = size - 1 - plan.bufsize;
-    const std::uint64_t fitting =
-        std::min({room / effective_step(plan) + 1, bench_max_transfer / plan.bufsize,
-                  draws.between("arg[-c]", 1, bench_max_count)});
+    const std::uint64_t fitting = std::min({room / effective_step(plan) + 1, most / plan.bufsize,
+                                            draws.between("arg[-c]", 1, bench_max_count)});
     plan.count = static_cast<std::uint32_t>(fitting);
     plan.offset = draw_first_offset(draws, room - (fitting - 1) * effective_step(plan));
     plan.depth = draws.chance("arg[-d].one", 25)
@@ -263,8 +268,8 @@ Case draw_valid(const PickContext& context) {
         }
     }
     const Draws draws = context.draws.scope("step[0]");
-    const BenchPlan plan =
-        draw_plan(draws, find_format(image.format)->actual_size(image), !is_only_read(image));
+    const BenchPlan plan = draw_plan(draws, find_format(image.format)->actual_size(image),
+                                     !is_only_read(image), max_transfer(image));
     Step step{Actor::tool, "bench", "bench", ValidIntent{}, {}};
     step.arguments = {
         {"-f", WordValue{image.format}},          {"-c", NumberValue{plan.count}},
