@@ -15,6 +15,7 @@
 #include "ops/operation.hpp"
 #include "ops/rebase.hpp"
 #include "ops/resize.hpp"
+#include "ops/sequence.hpp"
 #include "ops/snapshot.hpp"
 
 namespace difffuzz {
@@ -29,7 +30,7 @@ const std::vector<const Operation*>& operations() {
         &dd_operation(),      &snapshot_operation(),
         &bitmap_operation(),  &convert_existing_operation(),
         &commit_operation(),  &amend_operation(),
-        &rebase_operation(),
+        &rebase_operation(),  &sequence_operation(),
     };
     return table;
 }
