@@ -4,205 +4,39 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <utility>
 #include <variant>
 
-#include "images/content_fill.hpp"
 #include "images/format.hpp"
 #include "images/image_error.hpp"
-#include "images/interval_map.hpp"
+#include "images/layered_content.hpp"
 #include "images/recipe_rules.hpp"
 
 namespace difffuzz {
 namespace {
 
-// Reads from `source`; zeros behind its end.
-void read_padded(const ContentSource& source, std::uint64_t offset, std::span<std::byte> bytes) {
-    const std::uint64_t covered =
-        std::clamp<std::uint64_t>(source.size(), offset, offset + bytes.size()) - offset;
-    const auto head = bytes.first(static_cast<std::size_t>(covered));
-    if (!head.empty()) {
-        source.read(offset, head);
-    }
-    std::ranges::fill(bytes.subspan(head.size()), std::byte{0});
-}
-
-// Writes over a lower source, seen through a window of `size` bytes. Where neither has anything,
-// there are zeros.
-class ContentModel : public ContentSource {
+// A content as one that somebody owns.
+class OwnedContent : public ContentSource {
 public:
-    ContentModel(std::uint64_t size, std::unique_ptr<ContentSource> lower,
-                 std::span<const ContentWrite> writes)
-        : size_(size), lower_(std::move(lower)) {
-        for (const ContentWrite& write : writes) {
-            const bool zero = !has_data(write.kind);
-            const Fill fill = zero ? Fill{ByteFill{0}} : write.fill;
-            ranges_.assign(write.offset, write.offset + write.length,
-                           {fill, write.offset, fill == Fill{ByteFill{0}}});
-        }
-    }
-
-    std::uint64_t size() const override { return size_; }
-
-    ContentExtent extent(std::uint64_t offset) const override {
-        const auto none = ranges_.ranges().end();
-        const auto next = ranges_.at_or_after(offset);
-        if (next != none && next->first <= offset) {
-            return {std::min(next->second.end, size_) - offset, next->second.value.zero};
-        }
-        const std::uint64_t end = next == none ? size_ : std::min(next->first, size_);
-        if (offset >= lower_size()) {
-            return {end - offset, true};
-        }
-        const ContentExtent lower = lower_->extent(offset);
-        return {std::min(lower.length, end - offset), lower.zero};
-    }
-
+    explicit OwnedContent(SharedContent content) : content_(std::move(content)) {}
+    std::uint64_t size() const override { return content_->size(); }
+    ContentExtent extent(std::uint64_t offset) const override { return content_->extent(offset); }
     void read(std::uint64_t offset, std::span<std::byte> bytes) const override {
-        ranges_.visit(offset, offset + bytes.size(),
-                      [&](std::uint64_t begin, std::uint64_t end, const Written* written) {
-                          const auto part = bytes.subspan(static_cast<std::size_t>(begin - offset),
-                                                          static_cast<std::size_t>(end - begin));
-                          if (written != nullptr) {
-                              fill_bytes(written->fill, begin - written->begin, part);
-                          } else {
-                              read_lower(begin, part);
-                          }
-                      });
+        content_->read(offset, bytes);
     }
 
 private:
-    struct Written {
-        Fill fill;
-        std::uint64_t begin = 0;  // where byte 0 of the fill lies
-        bool zero = false;
-    };
-
-    std::uint64_t lower_size() const { return lower_ == nullptr ? 0 : lower_->size(); }
-
-    void read_lower(std::uint64_t offset, std::span<std::byte> bytes) const {
-        if (lower_ != nullptr) {
-            read_padded(*lower_, offset, bytes);
-        } else {
-            std::ranges::fill(bytes, std::byte{0});
-        }
-    }
-
-    std::uint64_t size_;
-    std::unique_ptr<ContentSource> lower_;
-    IntervalMap<Written> ranges_;
-};
-
-// Images one after the other; each begins where the one before it ends.
-class ConcatenatedContent : public ContentSource {
-public:
-    void append(std::unique_ptr<ContentSource> part) {
-        size_ += part->size();
-        parts_.push_back({size_, std::move(part)});
-    }
-
-    std::uint64_t size() const override { return size_; }
-
-    ContentExtent extent(std::uint64_t offset) const override {
-        const Part& part = part_at(offset);
-        return part.source->extent(offset - part.begin());
-    }
-
-    void read(std::uint64_t offset, std::span<std::byte> bytes) const override {
-        while (!bytes.empty()) {
-            const Part& part = part_at(offset);
-            const auto head = bytes.first(
-                static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), part.end - offset)));
-            part.source->read(offset - part.begin(), head);
-            offset += head.size();
-            bytes = bytes.subspan(head.size());
-        }
-    }
-
-private:
-    struct Part {
-        std::uint64_t end = 0;
-        std::unique_ptr<ContentSource> source;
-        std::uint64_t begin() const { return end - source->size(); }
-    };
-
-    const Part& part_at(std::uint64_t offset) const {
-        return *std::upper_bound(parts_.begin(), parts_.end(), offset,
-                                 [](std::uint64_t at, const Part& part) { return at < part.end; });
-    }
-
-    std::uint64_t size_ = 0;
-    std::vector<Part> parts_;
-};
-
-// A source without its first bytes.
-class SlicedContent : public ContentSource {
-public:
-    SlicedContent(std::unique_ptr<ContentSource> whole, std::uint64_t offset)
-        : whole_(std::move(whole)), offset_(std::min(offset, whole_->size())) {}
-    std::uint64_t size() const override { return whole_->size() - offset_; }
-    ContentExtent extent(std::uint64_t offset) const override {
-        return whole_->extent(offset + offset_);
-    }
-    void read(std::uint64_t offset, std::span<std::byte> bytes) const override {
-        whole_->read(offset + offset_, bytes);
-    }
-
-private:
-    std::unique_ptr<ContentSource> whole_;
-    std::uint64_t offset_;
-};
-
-// One source where a range says so, another one elsewhere.
-class CoveredContent : public ContentSource {
-public:
-    CoveredContent(std::unique_ptr<ContentSource> lower, std::unique_ptr<ContentSource> upper,
-                   const std::vector<ByteRange>& ranges)
-        : lower_(std::move(lower)), upper_(std::move(upper)) {
-        for (const ByteRange& range : ranges) {
-            ranges_.assign(range.offset, range.offset + range.length, true);
-        }
-    }
-
-    std::uint64_t size() const override { return lower_->size(); }
-
-    ContentExtent extent(std::uint64_t offset) const override {
-        const auto none = ranges_.ranges().end();
-        const auto next = ranges_.at_or_after(offset);
-        const bool covered = next != none && next->first <= offset;
-        const std::uint64_t end = std::min(size(), covered        ? next->second.end
-                                                   : next == none ? size()
-                                                                  : next->first);
-        const ContentSource& source = covered ? *upper_ : *lower_;
-        if (offset >= source.size()) {
-            return {end - offset, true};
-        }
-        const ContentExtent extent = source.extent(offset);
-        return {std::min(extent.length, end - offset), extent.zero};
-    }
-
-    void read(std::uint64_t offset, std::span<std::byte> bytes) const override {
-        ranges_.visit(offset, offset + bytes.size(),
-                      [&](std::uint64_t begin, std::uint64_t end, const bool* covered) {
-                          const auto part = bytes.subspan(static_cast<std::size_t>(begin - offset),
-                                                          static_cast<std::size_t>(end - begin));
-                          read_padded(covered != nullptr ? *upper_ : *lower_, begin, part);
-                      });
-    }
-
-private:
-    std::unique_ptr<ContentSource> lower_;
-    std::unique_ptr<ContentSource> upper_;
-    IntervalMap<bool> ranges_;
+    SharedContent content_;
 };
 
 // The model of an image that stands before `limit` in the case. A backing image stands before the
 // image that it backs, so this ends for any case.
 // Of its content program only the first `writes` count.
-std::unique_ptr<ContentSource> model_below(const Case& c, const std::string& id, std::size_t limit,
-                                           unsigned depth, std::size_t writes = SIZE_MAX) {
+SharedContent model_below(const Case& c, const std::string& id, std::size_t limit, unsigned depth,
+                          std::size_t writes = SIZE_MAX) {
     const auto end = c.images.begin() + static_cast<std::ptrdiff_t>(limit);
     const auto image =
         std::find_if(c.images.begin(), end, [&](const ImageRecipe& item) { return item.id == id; });
@@ -216,20 +50,19 @@ std::unique_ptr<ContentSource> model_below(const Case& c, const std::string& id,
     if (depth > max_chain) {
         throw ImageError(fmt::format("image {}: more than {} images in one chain", id, max_chain));
     }
-    std::unique_ptr<ContentSource> lower;
+    SharedContent lower;
     if (image->backing) {
         lower = model_below(c, *image->backing, static_cast<std::size_t>(image - c.images.begin()),
                             depth + 1);
     }
-    return std::make_unique<ContentModel>(
-        format->actual_size(*image), std::move(lower),
-        std::span(image->content).first(std::min(writes, image->content.size())));
+    return written_over(format->actual_size(*image), std::move(lower),
+                        std::span(image->content).first(std::min(writes, image->content.size())));
 }
 
 }  // namespace
 
 std::unique_ptr<ContentSource> model_of(const Case& c, const std::string& image) {
-    return model_below(c, image, c.images.size(), 1);
+    return std::make_unique<OwnedContent>(model_below(c, image, c.images.size(), 1));
 }
 
 struct ContentExpectation::Node {
@@ -272,7 +105,7 @@ std::shared_ptr<const Node> node(Value value) {
     return std::make_shared<const Node>(Node{std::move(value)});
 }
 
-std::unique_ptr<ContentSource> model_of_image(const Case& c, const Node::Image& leaf) {
+SharedContent model_of_image(const Case& c, const Node::Image& leaf) {
     std::size_t writes = SIZE_MAX;
     if (leaf.snapshot) {
         const ImageRecipe* image = find_image(c, leaf.id);
@@ -284,40 +117,6 @@ std::unique_ptr<ContentSource> model_of_image(const Case& c, const Node::Image& 
     }
     return model_below(c, leaf.id, c.images.size(), 1, writes);
 }
-
-struct BuildModel {
-    const Case& c;
-
-    std::unique_ptr<ContentSource> operator()(const Node::Image& leaf) const {
-        return model_of_image(c, leaf);
-    }
-    std::unique_ptr<ContentSource> operator()(const Node::Zeros& zeros) const {
-        return std::make_unique<ContentModel>(zeros.size, nullptr, std::span<ContentWrite>());
-    }
-    std::unique_ptr<ContentSource> operator()(const Node::Joined& joined) const {
-        auto parts = std::make_unique<ConcatenatedContent>();
-        for (const ContentExpectation& part : joined.parts) {
-            parts->append(model_of(c, part));
-        }
-        return parts;
-    }
-    std::unique_ptr<ContentSource> operator()(const Node::Resized& resized) const {
-        return std::make_unique<ContentModel>(resized.size, model_of(c, resized.lower),
-                                              std::span<ContentWrite>());
-    }
-    std::unique_ptr<ContentSource> operator()(const Node::Written& written) const {
-        auto lower = model_of(c, written.lower);
-        const std::uint64_t size = lower->size();
-        return std::make_unique<ContentModel>(size, std::move(lower), written.writes);
-    }
-    std::unique_ptr<ContentSource> operator()(const Node::Sliced& sliced) const {
-        return std::make_unique<SlicedContent>(model_of(c, sliced.lower), sliced.offset);
-    }
-    std::unique_ptr<ContentSource> operator()(const Node::Covered& covered) const {
-        return std::make_unique<CoveredContent>(model_of(c, covered.lower),
-                                                model_of(c, covered.upper), covered.ranges);
-    }
-};
 
 struct Origin {
     std::string operator()(const Node::Image& leaf) const { return leaf.id; }
@@ -378,8 +177,55 @@ std::vector<ContentWrite> ContentExpectation::writes() const {
     return std::visit(Writes{}, node_->value);
 }
 
+// Expectations share their parts, and each commit uses some of them twice: a part becomes one
+// source, or their number would double each time.
+class ContentExpectation::Builder {
+public:
+    explicit Builder(const Case& c) : c_(c) {}
+
+    SharedContent source_of(const ContentExpectation& part) {
+        if (const auto known = made_.find(part.node_.get()); known != made_.end()) {
+            return known->second;
+        }
+        SharedContent source = std::visit(*this, part.node_->value);
+        made_.emplace(part.node_.get(), source);
+        return source;
+    }
+
+    SharedContent operator()(const Node::Image& leaf) { return model_of_image(c_, leaf); }
+    SharedContent operator()(const Node::Zeros& zeros) {
+        return written_over(zeros.size, nullptr, {});
+    }
+    SharedContent operator()(const Node::Joined& joined) {
+        std::vector<SharedContent> parts;
+        for (const auto& part : joined.parts) {
+            parts.push_back(source_of(part));
+        }
+        return concatenated(parts);
+    }
+    SharedContent operator()(const Node::Resized& resized) {
+        return written_over(resized.size, source_of(resized.lower), {});
+    }
+    SharedContent operator()(const Node::Written& written) {
+        SharedContent lower = source_of(written.lower);
+        const std::uint64_t size = lower->size();
+        return written_over(size, std::move(lower), written.writes);
+    }
+    SharedContent operator()(const Node::Sliced& sliced) {
+        return difffuzz::sliced(source_of(sliced.lower), sliced.offset);
+    }
+    SharedContent operator()(const Node::Covered& covered) {
+        return difffuzz::covered(source_of(covered.lower), source_of(covered.upper),
+                                 covered.ranges);
+    }
+
+private:
+    const Case& c_;
+    std::map<const Node*, SharedContent> made_;
+};
+
 std::unique_ptr<ContentSource> model_of(const Case& c, const ContentExpectation& expectation) {
-    return std::visit(BuildModel{c}, expectation.node_->value);
+    return std::make_unique<OwnedContent>(ContentExpectation::Builder(c).source_of(expectation));
 }
 
 }  // namespace difffuzz

@@ -44,6 +44,7 @@ private:
     explicit ContentExpectation(std::shared_ptr<const Node> node) : node_(std::move(node)) {}
     friend std::unique_ptr<ContentSource> model_of(const Case& c,
                                                    const ContentExpectation& expectation);
+    class Builder;
     std::shared_ptr<const Node> node_;
 };
 

@@ -93,6 +93,21 @@ CaseState initial_state(const Case& c) {
     return state;
 }
 
+void make_image(CaseState& state, const ImageRecipe& recipe,
+                const std::optional<std::string>& backing,
+                const std::optional<ContentExpectation>& content) {
+    assert(recipe.content.empty() && !recipe.backing && recipe.snapshots.empty());
+    ImageState image = state_of(recipe);
+    image.backing = backing;
+    image.own.content = ContentExpectation::zeros(image.own.size);
+    if (content) {
+        image.own.content = content->resized(image.own.size);
+        image.own.held.assign(0, image.own.size, true);
+        image.own.held_at_most = true;
+    }
+    state.insert_or_assign(recipe.id, std::move(image));
+}
+
 ContentExpectation content_of(const CaseState& state, const std::string& id,
                               const OwnContent& own) {
     const ImageState& image = state.at(id);
@@ -123,6 +138,7 @@ void write_image(CaseState& state, const std::string& id, const ContentWrite& wr
     image.own.content = content_of(state, id).written({done});
     hold(image.own.held, done.offset, done.offset + done.length, image.unit, image.own.size);
     image.own.held_at_most |= !has_data(write.kind) && !image.backing;
+    image.freed |= !has_data(write.kind);
 }
 
 void resize_image(CaseState& state, const std::string& id, std::uint64_t size) {
@@ -135,6 +151,7 @@ void resize_image(CaseState& state, const std::string& id, std::uint64_t size) {
         image.own.stale_tail = image.cluster != 0 && size % image.cluster != 0;
     } else if (!image.backing || state.at(*image.backing).own.size > before) {
         image.own.held.assign(before, size, true);
+        image.own.held_at_most |= !image.backing;
     }
 }
 
@@ -163,11 +180,15 @@ const SnapshotState* find_snapshot_named(const ImageState& image, const std::str
     return found == image.snapshots.end() ? nullptr : &*found;
 }
 
-void apply_snapshot(ImageState& image, const SnapshotState& snapshot) { image.own = snapshot.own; }
+void apply_snapshot(ImageState& image, const SnapshotState& snapshot) {
+    image.own = snapshot.own;
+    image.freed = true;
+}
 
 void delete_snapshot(ImageState& image, const SnapshotState& snapshot) {
     const std::string id = snapshot.id;
     std::erase_if(image.snapshots, [&](const SnapshotState& other) { return other.id == id; });
+    image.freed = true;
 }
 
 const BitmapState* find_bitmap(const ImageState& image, const std::string& name) {
@@ -205,12 +226,14 @@ void commit_image(CaseState& state, const std::string& id, const std::string& ba
     ImageState& top = state.at(id);
     ImageState& lower = state.at(base);
     IntervalMap<bool> moved;
+    bool moved_at_most = false;
     for (const std::string& member : chain_of(state, id)) {
         if (member == base) {
             break;
         }
         const OwnContent& own = state.at(member).own;
         moved = joined(std::move(moved), cut(own.held, top.own.size));
+        moved_at_most |= own.held_at_most;
         // Behind its end an image in between has zeros of its own.
         moved.assign(std::min(own.size, top.own.size), top.own.size, true);
     }
@@ -224,9 +247,11 @@ void commit_image(CaseState& state, const std::string& id, const std::string& ba
     for (const auto& [begin, range] : moved.ranges()) {
         hold(lower.own.held, begin, range.end, lower.unit, lower.own.size);
     }
+    lower.own.held_at_most |= moved_at_most || !lower.backing;
     if (empty) {
         top.own.content = ContentExpectation::zeros(top.own.size);
         top.own.held = {};
+        top.freed = true;
     }
 }
 

@@ -55,6 +55,8 @@ struct ImageState {
     OwnContent own;
     std::vector<SnapshotState> snapshots;  // oldest first
     std::vector<BitmapState> bitmaps;      // in the order of their making
+    // Clusters of the file may have been given back since it was built: what lies there is old.
+    bool freed = false;
 };
 
 // Images by id.
@@ -64,6 +66,12 @@ using CaseState = std::map<std::string, ImageState>;
 ImageState state_of(const ImageRecipe& recipe);
 // Of all images of the case as built.
 CaseState initial_state(const Case& c);
+
+// A new image as `recipe` describes it, which has neither content nor backing file of its own: it
+// lies on `backing`, or holds all of `content`, if given; else it is empty.
+void make_image(CaseState& state, const ImageRecipe& recipe,
+                const std::optional<std::string>& backing,
+                const std::optional<ContentExpectation>& content);
 
 // What a guest reads from image `id`, or would read from `own` in its place: the backing chain as
 // it now is shows through. `id` must be in `state`, as must its chain.

@@ -99,6 +99,31 @@ std::vector<InspectionRequest> state_inspections(const Case& c, std::size_t step
     return requests;
 }
 
+namespace {
+
+// What the step allocates at most beyond what is there, bytes: what a neutral step writes, and what
+// is preallocated; a sparse size costs nothing.
+std::uint64_t allocated_by(const Step& step, const CaseState& before, const CaseState& after) {
+    if (step.actor == Actor::neutral) {
+        // An offset, then a length.
+        std::uint64_t length = 0;
+        for (const Argument* argument : positionals(step)) {
+            if (const auto* size = std::get_if<SizeValue>(&*argument->value)) {
+                length = size->bytes;
+            }
+        }
+        return length;
+    }
+    const std::string id = image_of_step(step);
+    const auto* mode = option_value<WordValue>(step, "--preallocation");
+    if (mode == nullptr || mode->text == "off" || !before.contains(id)) {
+        return 0;
+    }
+    return std::max(after.at(id).own.size, before.at(id).own.size) - before.at(id).own.size;
+}
+
+}  // namespace
+
 Cost state_cost(const Case& c) {
     const StepKinds kinds = kinds_of(c);
     Cost cost = images_cost(c);
@@ -109,19 +134,11 @@ Cost state_cost(const Case& c) {
         if (kind == nullptr) {
             continue;
         }
+        const CaseState before = state;
         kind->apply(c, step, state);
-        std::uint64_t allocated = 0;
-        for (const Argument& argument : step.arguments) {
-            // Sizes of writes and of what is preallocated; a sparse size costs nothing.
-            const auto* size = argument.value ? std::get_if<SizeValue>(&*argument.value) : nullptr;
-            if (size != nullptr &&
-                (step.actor == Actor::neutral || has_option(step, "--preallocation"))) {
-                constexpr std::uint64_t most = std::uint64_t{16} << 20;
-                allocated = std::max(allocated, std::min(size->bytes, most));
-            }
-        }
+        const std::uint64_t allocated = allocated_by(step, before, state);
         data += allocated;
-        cost.bytes_written += data;
+        cost.bytes_written += kind->moves_data ? data : allocated;
         ++cost.requests;
         for (const auto& [id, image] : state) {
             if (image.cluster != 0) {

@@ -13,7 +13,8 @@ std::vector<InspectionRequest> state_inspections(const Case& c, std::size_t step
 // The images that the step may change, by its kind.
 std::vector<std::string> state_may_change(const Case& c, std::size_t step);
 
-// The images, and for each step the data that there is at most by then, once.
+// The images, what each step allocates, and for steps that move data all that there is by then,
+// once.
 Cost state_cost(const Case& c);
 
 // The layers of such an operation: all, with the json layer called info.

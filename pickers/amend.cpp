@@ -247,11 +247,12 @@ std::vector<Rule> value_rules() {
         enforced_rule<"version-2-lazy-refcounts", kinds>(
             "version 2 has no lazy refcounts",
             [](Case& c, const Draws&) {
-                ask(c, {{"compat", WordValue{"0.10"}},
-                        {"refcount_bits", NumberValue{16}},
-                        {"lazy_refcounts", WordValue{"on"}}});
+                ask(c, {{"compat", WordValue{"0.10"}}, {"lazy_refcounts", WordValue{"on"}}});
             },
-            [](const Case& c) { return !image_at_last(c).lazy_refcounts; }),
+            [](const Case& c) {
+                const ImageState image = image_at_last(c);
+                return !image.lazy_refcounts && image.refcount_bits == 16;
+            }),
         enforced_rule<"version-2-feature", kinds>(
             "version 2 has no extended L2 entries, no data file, and nothing compressed with zstd",
             break_downgrade, [](const Case&) { return !featured_images().empty(); }),

@@ -135,17 +135,18 @@ std::string_view obstacle(const Case& c, const std::string& id, const CaseState&
     if (asked.version == 2 && bits != 16) {
         return "version-2-refcount-bits";
     }
+    // Done before what follows is refused.
+    const auto new_bits = static_cast<unsigned>(bits);
+    if (is_slow(image, new_bits)) {
+        return "slow-conversion";
+    }
     if (asked.version == 2 && asked.lazy_refcounts) {
         // What is so already is not looked at again.
         return image.lazy_refcounts ? "contradiction" : "version-2-lazy-refcounts";
     }
-    const auto new_bits = static_cast<unsigned>(bits);
     if (new_bits < image.refcount_bits &&
         !refcounts_suffice(c, id, new_bits, image.snapshots.size() + 1)) {
         return "refcounts-too-narrow";
-    }
-    if (is_slow(image, new_bits)) {
-        return "slow-conversion";
     }
     // The version goes up first and down last.
     if (asked.size) {
@@ -197,10 +198,18 @@ std::string_view apply_amendment(const Case& c, const Step& step, CaseState& sta
     if (const std::string_view rule = obstacle(c, id, state, asked); !rule.empty()) {
         return rule;
     }
+    if (asked.version < image.version && !image.backing) {
+        // Clusters of zeros are then none at all.
+        image.own.held_at_most = true;
+        for (SnapshotState& snapshot : image.snapshots) {
+            snapshot.own.held_at_most = true;
+        }
+    }
     image.version = asked.version;
     image.lazy_refcounts = asked.lazy_refcounts;
     image.refcount_bits = static_cast<unsigned>(asked.refcount_bits);
     image.zstd &= asked.version == 3;
+    image.freed = true;
     if (asked.size) {
         resize_image(state, id, *asked.size);
     }

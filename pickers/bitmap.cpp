@@ -252,7 +252,8 @@ const StepKind& bitmap_kind() {
         {"", ValueKind::any, {}, 2, 2},
         {unknown_option, ValueKind::none, {}, 0, 0},
     };
-    static const StepKind kind{"bitmap", "bitmap", Actor::tool, options, draw, apply, changes};
+    static const StepKind kind{"bitmap", "bitmap", Actor::tool, options,
+                               draw,     apply,    changes,     false};
     return kind;
 }
 

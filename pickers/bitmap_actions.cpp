@@ -116,6 +116,7 @@ std::string_view do_bitmap_actions(const Step& step, const std::string& id, Case
             return rule;
         }
     }
+    state.at(id).freed = true;
     return {};
 }
 

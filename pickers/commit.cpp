@@ -16,6 +16,8 @@ namespace {
 constexpr std::uint64_t mib = std::uint64_t{1} << 20;
 // A rate below what is written in a tenth of a second would take time.
 constexpr std::uint64_t least_rate = 1024 * mib;
+// Zeros that the image holds are copied piece by piece: 8 GiB of them take half a minute.
+constexpr std::uint64_t largest_committed = 256 * mib;
 
 // Formats whose images qemu-img can commit into, and those among them that it can resize.
 constexpr std::array<std::string_view, 7> writable{"raw", "qcow2", "qed", "vmdk",
@@ -52,6 +54,9 @@ bool is_dropped(const Step& step) { return has_option(step, "-d") || has_option(
 
 std::string_view obstacle(const CaseState& state, const std::string& id, const std::string& base) {
     const ImageState& lower = state.at(base);
+    if (state.at(id).own.size > largest_committed) {
+        return "slow";
+    }
     if (!is_one_of(writable, lower.format)) {
         return "base-not-writable";
     }
@@ -283,7 +288,7 @@ std::vector<Rule> own_rules() {
         bounding_rule<"parent-of-vmdk", kinds>(
             "nothing goes into the parent of a vmdk: qemu-img 5.2 to 10.0 give it a new content id "
             "and leave the child unreadable"),
-        bounding_rule<"slow", kinds>("a low rate takes time"),
+        bounding_rule<"slow", kinds>("a low rate takes time, and so does a large image"),
     };
 }
 

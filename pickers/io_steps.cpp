@@ -203,7 +203,7 @@ const StepKind& write_kind() {
         {"", ValueKind::size, {}, 2, 2},   {"", ValueKind::image, {}, 1, 1},
     };
     static const StepKind kind{"io",       "write",     Actor::neutral, options,
-                               draw_write, apply_write, changes};
+                               draw_write, apply_write, changes,        false};
     return kind;
 }
 
@@ -214,7 +214,7 @@ const StepKind& discard_kind() {
         {"", ValueKind::image, {}, 1, 1},
     };
     static const StepKind kind{"io",         "discard",     Actor::neutral, options,
-                               draw_discard, apply_discard, changes};
+                               draw_discard, apply_discard, changes,        false};
     return kind;
 }
 

@@ -54,7 +54,8 @@ struct LeftOut {
 
 struct Picker {
     std::string_view operation;
-    std::string_view command;  // the word of the default dialect
+    // The word of the default dialect; empty for an operation that is made of those of others.
+    std::string_view command;
     // Draws a case that breaks no rule. Deterministic in context.
     Case (*draw_valid)(const PickContext& context);
     std::span<const OptionSpec> options;

@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::uint64_t mib = std::uint64_t{1} << 20;
 constexpr std::size_t longest_chain = 5;
+// Both backing files are read from end to end, holes too.
+constexpr std::uint64_t largest_compared = 256 * mib;
 
 // Formats in which qemu-img can change the name of the backing file.
 constexpr std::array<std::string_view, 2> rebasable{"qcow2", "qed"};
@@ -132,6 +134,9 @@ std::string_view apply(const Case& c, const Step& step, CaseState& state) {
     }
     if (is_safe(step) && !base.empty() && cannot_hide(state.at(id))) {
         return "nothing-to-hide-with";
+    }
+    if (is_safe(step) && state.at(id).own.size > largest_compared) {
+        return "slow";
     }
     if (is_unsure(state.at(id), is_safe(step))) {
         return "unsure-what-shows";
@@ -321,6 +326,7 @@ std::vector<Rule> own_rules() {
             "the backing file is of the format that -F names; with -u, as raw, or in the chain "
             "already any is accepted, and the image then reads as another one or not at all"),
         bounding_rule<"long-chain", kinds>("chains stay short"),
+        bounding_rule<"slow", kinds>("a safe rebase of a large image takes time"),
         bounding_rule<"short-image-above-base", kinds>(
             "no image above the new backing file is shorter than one on top of it: qemu-img 5.2 "
             "never ends"),

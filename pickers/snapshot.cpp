@@ -5,6 +5,7 @@
 
 #include "images/format.hpp"
 #include "pickers/byte_names.hpp"
+#include "pickers/growth.hpp"
 #include "pickers/io_steps.hpp"
 #include "pickers/state_images.hpp"
 #include "pickers/state_rules.hpp"
@@ -97,6 +98,17 @@ std::string_view apply(const Case& c, const Step& step, CaseState& state) {
     if (snapshot == nullptr) {
         return "no-such-snapshot";
     }
+    if (!goes && !image.bitmaps.empty()) {
+        return "apply-over-bitmaps";
+    }
+    const std::uint64_t size = snapshot->own.size;
+    if (!goes && size > image.own.size) {
+        // It grows first; what it then shows does not matter.
+        if (const std::string_view rule = resize_obstacle(state, image, size);
+            !rule.empty() && rule != "stale-tail") {
+            return rule;
+        }
+    }
     const SnapshotState copy = *snapshot;
     goes ? delete_snapshot(image, copy) : apply_snapshot(image, copy);
     return {};
@@ -119,7 +131,9 @@ std::string draw_action(const Draws& draws, const ImageState& image, bool room) 
         left.push_back({"-c", image.snapshots.empty() ? 12U : 5U});
     }
     if (!image.snapshots.empty()) {
-        left.push_back({"-a", 4});
+        if (image.bitmaps.empty()) {
+            left.push_back({"-a", 4});
+        }
         left.push_back({"-d", 3});
     }
     return std::string(draws.pick("action", std::span<const Weighted<std::string_view>>(left)));
@@ -206,6 +220,23 @@ void break_id(Case& c, const Draws&) {
     set_action(c, "-d", byte_name(state.at(image_of_step(last_step(c))).snapshots.front().id));
 }
 
+// The image recipe of the last step's image.
+ImageRecipe* recipe_of_last(Case& c) {
+    const auto recipe = std::ranges::find(c.images, image_of_step(last_step(c)), &ImageRecipe::id);
+    return recipe == c.images.end() ? nullptr : &*recipe;
+}
+
+// Whether the case is one step on an image that has snapshots and can have bitmaps, too.
+bool can_have_bitmap(const Case& c) {
+    const ImageRecipe* recipe = find_image(c, image_of_step(last_step(c)));
+    if (c.steps.size() != 1 || recipe == nullptr || recipe->snapshots.empty()) {
+        return false;
+    }
+    ImageRecipe with = *recipe;
+    with.bitmaps = {{"b", 65536, true, {}}};
+    return find_format(with.format)->validate(with).empty();
+}
+
 bool has_id_that_is_no_name(const Case& c) {
     const CaseState state = state_before(c, kinds(), c.steps.size() - 1);
     const ImageState& image = state.at(image_of_step(last_step(c)));
@@ -222,7 +253,8 @@ const StepKind& snapshot_kind() {
         {"-q", ValueKind::none, {}},      {"-U", ValueKind::none, {}},
         {"", ValueKind::image, {}, 1, 1}, {unknown_option, ValueKind::none, {}, 0, 0},
     };
-    static const StepKind kind{"snapshot", "snapshot", Actor::tool, options, draw, apply, changes};
+    static const StepKind kind{"snapshot", "snapshot", Actor::tool, options,
+                               draw,       apply,      changes,     false};
     return kind;
 }
 
@@ -257,6 +289,14 @@ const Picker& snapshot_picker() {
                                                           set_action(c, "-c", WordValue{"one"});
                                                           use_raw_image(c);
                                                       }),
+        enforced_rule<"apply-over-bitmaps", kinds>(
+            "no snapshot is applied to an image with bitmaps",
+            [](Case& c, const Draws&) {
+                ImageRecipe& recipe = *recipe_of_last(c);
+                recipe.bitmaps = {{"b", 65536, true, {}}};
+                set_action(c, "-a", byte_name(recipe.snapshots.front().name));
+            },
+            can_have_bitmap),
         enforced_rule<"force-share-to-write", kinds>(
             "-U goes with -l only", [](Case& c, const Draws&) { add_flag(last_step(c), "-U"); },
             [](const Case& c) { return !has_option(last_step(c), "-l"); }),

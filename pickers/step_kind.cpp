@@ -51,6 +51,7 @@ void draw_steps(Case& c, const PickContext& context, StepKinds kinds,
             const PickContext scoped{draws.scope(std::string(kinds[chosen]->operation) + "." +
                                                  std::string(kinds[chosen]->command)),
                                      context.plan};
+            const std::size_t outputs = c.outputs.size();
             step = kinds[chosen]->draw(c, scoped, state);
             CaseState after = state;
             if (step && kinds[chosen]->apply(c, *step, after).empty()) {
@@ -58,6 +59,7 @@ void draw_steps(Case& c, const PickContext& context, StepKinds kinds,
             } else {
                 // What was drawn for one kind of image history need not go with every other.
                 step.reset();
+                c.outputs.resize(outputs);
             }
             std::erase_if(left, [&](const auto& item) { return item.value == chosen; });
         }

@@ -27,6 +27,8 @@ struct StepKind {
     std::string_view (*apply)(const Case& c, const Step& step, CaseState& state);
     // Ids of images whose files the step may change. Pure.
     std::vector<std::string> (*changes)(const Case& c, const Step& step, const CaseState& before);
+    // Whether the step may write all that there is once more.
+    bool moves_data = true;
 };
 
 using StepKinds = std::span<const StepKind* const>;

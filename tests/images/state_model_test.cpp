@@ -180,5 +180,31 @@ TEST(StateModel, ACommitMovesTheChainDown) {
     EXPECT_EQ(seen(c, emptied, "top"), "123800000000") << "it holds nothing itself";
 }
 
+TEST(StateModel, MakesImagesOnOthersAndOfContents) {
+    const Case c = chain();
+    CaseState state = initial_state(c);
+    make_image(state, image("over", 5 * cluster, {}), "mid", std::nullopt);
+    EXPECT_EQ(seen(c, state, "over"), "12110");
+    EXPECT_TRUE(state.at("over").own.held.ranges().empty());
+    make_image(state, image("copy", 4 * cluster, {}), std::nullopt, content_of(state, "mid"));
+    write_image(state, "mid", data(0, 1, 4));
+    EXPECT_EQ(seen(c, state, "over"), "42110");
+    EXPECT_EQ(seen(c, state, "copy"), "1211");
+}
+
+// Each commit uses what is read from both images; without shared parts this would not end.
+TEST(StateModel, ManyCommitsStayCheap) {
+    const Case c = chain();
+    CaseState state = initial_state(c);
+    constexpr unsigned rounds = 64;
+    for (unsigned i = 0; i < rounds; ++i) {
+        write_image(state, "top", data(i % 4 * cluster, 10, static_cast<std::uint8_t>(i % 8)));
+        commit_image(state, "top", "mid", i % 2 == 0);
+        commit_image(state, "mid", "low", false);
+    }
+    EXPECT_EQ(seen(c, state, "low"), "456700000000");
+    EXPECT_EQ(seen(c, state, "top"), "456700000000");
+}
+
 }  // namespace
 }  // namespace difffuzz

@@ -237,6 +237,9 @@ TEST_P(RealOperation, RefusesEachEnforcedRule) {
 
 TEST_P(RealOperation, DrawsOrLeavesOutEveryDocumentedOption) {
     const Picker& picker = *GetParam()->picker;
+    if (picker.command.empty()) {
+        GTEST_SKIP() << "it is made of the commands of others";
+    }
     const test::ScratchDirectory directory;
     const std::string help = test::run_tool(directory.path(), {"qemu-img", "--help"}).out.head;
     const std::string start = "\n  " + std::string(picker.command) + " ";

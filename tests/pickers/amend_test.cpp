@@ -69,6 +69,8 @@ TEST(AmendPicker, BoundsRefcounts) {
     EXPECT_EQ(rules_of({bits(64)}, {small}), Names{});
     EXPECT_EQ(rules_of({bits(64)}), Names{"slow-conversion"});
     EXPECT_EQ(rules_of({bits(16)}, {bits(64)}), Names{});
+    EXPECT_EQ(rules_of({old, bits(16), lazy}, {bits(1)}), Names{"slow-conversion"})
+        << "tools convert before they refuse";
     EXPECT_EQ(rules_of({bits(3)}), Names{"refcount-bits-range"});
     EXPECT_EQ(rules_of({bits(128)}), Names{"refcount-bits-range"});
     EXPECT_EQ(rules_of({bits(8)}, {{"cluster_size", plain_size(2 * mib)}}),

@@ -91,6 +91,9 @@ TEST(CommitPicker, KeepsClearOfWhatTheReferenceBreaks) {
     EXPECT_EQ(rules_of(c), Names{"parent-of-vmdk"});
     EXPECT_EQ(rules_of(chain("raw", 2 * mib, {{"-r", plain_size(1)}})), Names{"slow"});
     EXPECT_EQ(rules_of(chain("raw", 2 * mib, {{"-r", plain_size(0)}})), Names{});
+    Case large = chain("raw", 2 * mib, {});
+    large.images[2].size = 257 * mib;
+    EXPECT_EQ(rules_of(large), Names{"slow"});
 }
 
 TEST(CommitPicker, EmptiesTheImageUnlessToldNotTo) {
