@@ -10,6 +10,7 @@
 
 #include "core/cases/case.hpp"
 #include "core/tools/command.hpp"
+#include "images/bitmap_content.hpp"
 #include "images/content_source.hpp"
 #include "images/damage.hpp"
 
@@ -66,6 +67,9 @@ struct Format {
     std::unique_ptr<ContentSource> (*open_snapshot)(const std::string& directory,
                                                     const std::string& name,
                                                     const std::string& snapshot_id) = nullptr;
+    // All dirty bitmaps of an image; null where the format has none. Throws ImageError.
+    std::vector<BitmapContent> (*list_bitmaps)(const std::string& directory,
+                                               const std::string& name) = nullptr;
     // File names and protocols in the file's metadata that a tool opening it would follow. Bounded;
     // unreadable metadata gives what was found so far.
     std::vector<ForeignReference> (*references)(const std::string& directory,

@@ -5,6 +5,7 @@
 #include "images/bytes.hpp"
 #include "images/content_model.hpp"
 #include "images/image_error.hpp"
+#include "images/qcow2_bitmaps.hpp"
 #include "images/qcow2_builder.hpp"
 #include "images/qcow2_damage.hpp"
 #include "images/qcow2_header.hpp"
@@ -99,6 +100,7 @@ Format qcow2_format() {
     format.extra_files = extra_files;
     format.open = qcow2::open_image;
     format.open_snapshot = qcow2::open_snapshot;
+    format.list_bitmaps = qcow2::list_bitmaps;
     format.references = references;
     format.damage.fields = qcow2::damage_fields();
     format.cluster_bytes = qcow2::cluster_bytes;

@@ -8,20 +8,14 @@
 #include <vector>
 
 #include "core/cases/image_recipe.hpp"
+#include "images/bitmap_content.hpp"
 #include "images/qcow2_header.hpp"
 #include "images/sparse_writer.hpp"
 
 namespace difffuzz::qcow2 {
 
-// A bitmap that a file holds.
-struct Bitmap {
-    std::string name;               // bytes
-    std::uint64_t granularity = 0;  // bytes, a power of two
-    bool in_use = false;            // not closed properly: what it says means nothing
-    bool enabled = false;           // the flag "auto"
-    // Ascending, with something between them, within the disk. Empty where `in_use`.
-    std::vector<ByteRange> dirty;
-};
+// A bitmap that a file holds; enabled: the flag "auto".
+using Bitmap = BitmapContent;
 
 // All bitmaps of a file, in the order of its directory; none unless the header says that they are
 // up to date. Throws ImageError where qemu-img would refuse them, and for more than 2^20 table

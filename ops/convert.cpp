@@ -67,6 +67,7 @@ std::vector<InspectionRequest> inspections(const Case& c, std::size_t step) {
                            convert_content(c).resized(find_format(made.format)->actual_size(made)));
     if (has_option(c.steps[step], "--bitmaps")) {
         requests.push_back({InspectionKind::info, made.id, made.format, std::nullopt});
+        requests.push_back({InspectionKind::bitmaps, made.id, made.format, std::nullopt});
     }
     return requests;
 }

@@ -95,6 +95,9 @@ std::vector<InspectionRequest> state_inspections(const Case& c, std::size_t step
             requests.push_back({InspectionKind::check, id, image.format, std::nullopt});
         }
         requests.push_back({InspectionKind::info, id, image.format, std::nullopt});
+        if (format != nullptr && format->bitmaps) {
+            requests.push_back({InspectionKind::bitmaps, id, image.format, std::nullopt});
+        }
     }
     return requests;
 }

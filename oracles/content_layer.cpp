@@ -4,6 +4,7 @@
 
 #include "images/content_model.hpp"
 #include "images/image_error.hpp"
+#include "oracles/bitmap_contents.hpp"
 #include "oracles/comparing.hpp"
 #include "oracles/content_shape.hpp"
 #include "oracles/finding_pairs.hpp"
@@ -134,8 +135,20 @@ LayerResult compare_content(const Comparison& comparison) {
             return LayerResult::inconclusive(std::string(reason::no_model));
         }
     };
-    return compare_findings<ContentFinding>(comparison, *sides, LayerId::content,
-                                            InspectionKind::content, MissingFiles::report, compare);
+    const auto compare_both_bitmaps = [&](const InspectionRequest& request,
+                                          const BitmapsFinding& subject,
+                                          const BitmapsFinding& reference) {
+        return compare_bitmaps(comparison, *sides, request, subject, reference);
+    };
+    Collected collected;
+    if (!collected.add(compare_findings<ContentFinding>(comparison, *sides, LayerId::content,
+                                                        InspectionKind::content,
+                                                        MissingFiles::report, compare))) {
+        collected.add(compare_findings<BitmapsFinding>(comparison, *sides, LayerId::content,
+                                                       InspectionKind::bitmaps, MissingFiles::leave,
+                                                       compare_both_bitmaps));
+    }
+    return collected.result();
 }
 
 }  // namespace difffuzz

@@ -12,6 +12,8 @@ std::string_view to_string(InspectionKind kind) {
             return "check";
         case InspectionKind::info:
             return "info";
+        case InspectionKind::bitmaps:
+            return "bitmaps";
     }
     return "unknown";
 }

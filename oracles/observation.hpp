@@ -11,12 +11,13 @@
 #include <nlohmann/json.hpp>
 
 #include "core/tools/command.hpp"
+#include "images/bitmap_content.hpp"
 #include "images/content_model.hpp"
 #include "images/virtual_content.hpp"
 
 namespace difffuzz {
 
-enum class InspectionKind { content, check, info };
+enum class InspectionKind { content, check, info, bitmaps };
 std::string_view to_string(InspectionKind kind);
 
 // A read-only neutral look at one image after a step, declared by the operation, run by the
@@ -52,6 +53,10 @@ struct CheckFinding {
 struct InfoFinding {
     nlohmann::json info;
 };
+// What all dirty bitmaps say, in the order of the file.
+struct BitmapsFinding {
+    std::vector<BitmapContent> bitmaps;
+};
 // No file of that name (any more).
 struct Missing {};
 // The neutral tool or our reader could not make sense of it.
@@ -67,8 +72,8 @@ struct Escapes {
 struct NotInspected {
     std::string reason;
 };
-using Finding = std::variant<ContentFinding, CheckFinding, InfoFinding, Missing, Unreadable,
-                             Escapes, NotInspected>;
+using Finding = std::variant<ContentFinding, CheckFinding, InfoFinding, BitmapsFinding, Missing,
+                             Unreadable, Escapes, NotInspected>;
 
 struct Inspection {
     InspectionKind kind = InspectionKind::content;

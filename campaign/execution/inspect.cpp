@@ -99,6 +99,17 @@ Finding info(const Outcome& outcome) {
     }
 }
 
+Finding bitmaps(const Format& format, const std::string& directory, const std::string& file_name) {
+    if (format.list_bitmaps == nullptr) {
+        return BitmapsFinding{};
+    }
+    try {
+        return BitmapsFinding{format.list_bitmaps(directory, file_name)};
+    } catch (const ImageError& error) {
+        return Unreadable{error.what()};
+    }
+}
+
 Finding find(Sandbox& sandbox, const NeutralTool& tool, int side, const InspectionRequest& request,
              const std::string& file_name) {
     const std::string directory = sandbox.directory(side);
@@ -128,6 +139,8 @@ Finding find(Sandbox& sandbox, const NeutralTool& tool, int side, const Inspecti
         case InspectionKind::info:
             return info(look(sandbox, tool, side,
                              {"info", "--output", "json", "-f", request.format, file_name}));
+        case InspectionKind::bitmaps:
+            return bitmaps(*format, directory, file_name);
     }
     return NotInspected{"unknown inspection"};
 }

@@ -193,5 +193,43 @@ TEST(DifferingSectors, CountsEachPlaceOnce) {
     EXPECT_EQ(differing_sectors({512, {}}, a), 1U);
 }
 
+BitmapContent bitmap(const std::string& name, std::vector<ByteRange> dirty) {
+    return {name, 65536, false, true, std::move(dirty)};
+}
+
+Scene with_bitmaps(std::vector<BitmapContent> subject, std::vector<BitmapContent> reference) {
+    Scene scene;
+    scene.inspect(InspectionKind::bitmaps, "src", BitmapsFinding{std::move(subject)},
+                  BitmapsFinding{std::move(reference)});
+    return scene;
+}
+
+TEST(Content, OfBitmapsIsComparedByTheirNames) {
+    const BitmapContent a = bitmap("a", {{0, 65536}});
+    const BitmapContent b = bitmap("b", {});
+    EXPECT_EQ(with_bitmaps({a, b}, {b, a}).run(LayerId::content).verdict, LayerVerdict::agree);
+    EXPECT_EQ(diverged(with_bitmaps({a}, {a, b})).symptom.field, "bitmaps");
+    EXPECT_EQ(diverged(with_bitmaps({a}, {a, b})).details["bitmap"], "b");
+    EXPECT_EQ(diverged(with_bitmaps({a}, {b})).details["bitmap"], "a");
+    EXPECT_EQ(diverged(with_bitmaps({b}, {})).symptom.field, "bitmaps");
+    const Scene dirty = with_bitmaps({a}, {bitmap("a", {{0, 131072}})});
+    EXPECT_THAT(diverging(dirty), ElementsAre(LayerId::content));
+    EXPECT_EQ(diverged(dirty).symptom.field, "bitmap:dirty");
+    EXPECT_EQ(diverged(dirty).severity, Severity::corruption);
+    EXPECT_EQ(diverged(dirty).details["reference"]["dirty"].dump(), "[[0,131072]]");
+    BitmapContent other = a;
+    other.in_use = true;
+    EXPECT_EQ(diverged(with_bitmaps({a}, {other})).symptom.field, "bitmap:flags");
+    other = a;
+    other.granularity = 512;
+    EXPECT_EQ(diverged(with_bitmaps({a}, {other})).symptom.field, "bitmap:granularity");
+}
+
+TEST(Content, OfBitmapsUnreadableOnOneSideDiverges) {
+    Scene scene = with_bitmaps({}, {});
+    scene.subject.steps[0].inspections[0].finding = Unreadable{"broken"};
+    EXPECT_EQ(diverged(scene).symptom.field, "unreadable");
+}
+
 }  // namespace
 }  // namespace difffuzz
