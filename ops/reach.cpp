@@ -297,7 +297,8 @@ bool holds(const CaseReach& found, const ReachPair& pair) {
 
 std::optional<Case> draw_steered(const Plan& plan, const ReachPair& pair, std::uint64_t seed,
                                  std::uint64_t index, std::uint32_t attempt) {
-    const Picker& picker = *find_operation(pair.operation)->picker;
+    const Operation& operation = *find_operation(pair.operation);
+    const Picker& picker = *operation.picker;
     const DrawWish plain = wish_of(pair);
     for (std::uint32_t retry = 1; retry <= max_steered_draws; ++retry) {
         DrawWish wish = plain;
@@ -309,7 +310,8 @@ std::optional<Case> draw_steered(const Plan& plan, const ReachPair& pair, std::u
         state.wish = &wish;
         const PickContext context{Draws(state), plan};
         Case c = pick_valid_case(picker, context);
-        if (holds(reach_of_case(c), pair)) {
+        // What is rare on its own may cost too much together.
+        if (holds(reach_of_case(c), pair) && operation.cost(c).within(cost_limit)) {
             // What it is meant to be is not wished for.
             state.wish = nullptr;
             return with_intent(picker, context, std::move(c));
