@@ -18,7 +18,7 @@ const Operation& sequence_operation() {
         .bytes_stable = never_bytes_stable,
         .layers = state_layers(),
         .text_normalisers = {&snapshot_date_text(), &progress_text()},
-        .json_normalisers = {&disk_size_json(), &vmdk_cid_json(), &snapshot_date_json()},
+        .json_normalisers = state_json_normalisers(),
     };
     return operation;
 }
