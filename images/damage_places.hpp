@@ -35,6 +35,22 @@ T little_at(const File& file, std::uint64_t offset) {
     return load_le<T>(bytes_at<T>(file, offset).data());
 }
 
+// `count` big-endian numbers of 8 bytes that follow one another, as far as the file goes: read at
+// once, since tables are long and most of their entries are empty.
+inline std::vector<std::uint64_t> big_table(const File& file, std::uint64_t offset,
+                                            std::uint64_t count) {
+    const std::uint64_t size = file.size();
+    const std::uint64_t there = offset < size ? (size - offset) / 8 : 0;
+    std::vector<std::byte> bytes(static_cast<std::size_t>(std::min(count, there) * 8));
+    bytes.resize(file.read_at(offset, bytes) / 8 * 8);
+    std::vector<std::uint64_t> numbers;
+    numbers.reserve(bytes.size() / 8);
+    for (std::size_t at = 0; at < bytes.size(); at += 8) {
+        numbers.push_back(load_be<std::uint64_t>(bytes.data() + at));
+    }
+    return numbers;
+}
+
 // The places of `count` fields, `stride` bytes apart.
 inline void add_array(Places& places, std::uint64_t offset, std::uint64_t count,
                       std::uint64_t stride) {

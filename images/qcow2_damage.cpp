@@ -44,14 +44,13 @@ Places l1_entries(const File& file) {
 
 // Entries that say something; the many empty ones would bury them.
 Places l2_fields(const File& file, bool second_half, std::uint64_t flag) {
-    const std::uint64_t stride = extended_l2(file) ? 16 : 8;
+    const std::size_t words = extended_l2(file) ? 2 : 1;
     Places places;
     for (const std::uint64_t table : targets(file, l1_entries(file))) {
-        for (std::uint64_t at = 0; at < cluster_bytes(file) && places.size() < max_places;
-             at += stride) {
-            const auto entry = big_at<std::uint64_t>(file, table + at);
-            if (entry != 0 && (entry & compressed_bit) == flag) {
-                places.push_back(table + at + (second_half ? 8 : 0));
+        const auto numbers = big_table(file, table, cluster_bytes(file) / 8);
+        for (std::size_t i = 0; i < numbers.size() && places.size() < max_places; i += words) {
+            if (numbers[i] != 0 && (numbers[i] & compressed_bit) == flag) {
+                places.push_back(table + i * 8 + (second_half ? 8 : 0));
             }
         }
     }
@@ -68,8 +67,9 @@ Places refcount_table(const File& file) {
     const std::uint64_t entries =
         big_at<std::uint32_t>(file, 56) * (cluster_bytes(file) / sizeof(std::uint64_t));
     const auto table = big_at<std::uint64_t>(file, 48);
-    for (std::uint64_t i = 0; i < entries && places.size() < max_places; ++i) {
-        if (big_at<std::uint64_t>(file, table + i * 8) != 0) {
+    const auto numbers = big_table(file, table, entries);
+    for (std::size_t i = 0; i < numbers.size() && places.size() < max_places; ++i) {
+        if (numbers[i] != 0) {
             places.push_back(table + i * 8);
         }
     }

@@ -25,8 +25,8 @@ std::string digest_of(const Plan& plan, std::uint64_t seed, std::uint64_t count)
 
 // A new operation moves the default plan's digest and no other's.
 TEST(Golden, SeedsDrawTheSameCases) {
-    EXPECT_EQ(generator_version, 2U);
-    EXPECT_EQ(digest_of(default_plan(), 42, 2000), "a231dacfd1a1e5d6");
+    EXPECT_EQ(generator_version, 3U);
+    EXPECT_EQ(digest_of(default_plan(), 42, 2000), "6b50eab5b31aefbd");
     const std::map<std::string_view, std::string_view> pinned{
         {"amend", "c511ba85891d51a6"},
         {"bench", "e489c09cbf463915"},
@@ -44,7 +44,7 @@ TEST(Golden, SeedsDrawTheSameCases) {
         {"measure", "7dc7dce58dbf4923"},
         {"rebase", "42dd6a1319d1ec94"},
         {"repair", "8cd75878f5cb3776"},
-        {"resize", "18eb33981847133f"},
+        {"resize", "fb502b1beeec2f80"},
         {"sequence", "e0eba1f7322b45c2"},
         {"snapshot", "841a4ac823846c3d"},
     };

@@ -35,13 +35,13 @@ std::string asked_despite_damage(const Case& c) {
 
 TEST(Repair, AsksForDataWhereTheDamageSparesThem) {
     EXPECT_EQ(asked_despite_damage(case_of({{"refcount_block.byte", 3, 0}})),
-              "content of low, check of low, content of src, ");
+              "content of low, check of low, bitmaps of low, content of src, ");
     EXPECT_EQ(asked_despite_damage(case_of({{"l2.entry", 3, 0}})), "check of low, ");
     Case c = case_of({{"refcount_block.byte", 3, 0}});
     c.images[0].bitmaps = {{"dirty", 65536, true, {}}};
     EXPECT_EQ(asked_despite_damage(c), "") << "bitmaps are written after the check";
     std::swap(c.images[0].damage, c.images[1].damage);
-    EXPECT_EQ(asked_despite_damage(c), "content of low, content of src, ");
+    EXPECT_EQ(asked_despite_damage(c), "content of low, bitmaps of low, content of src, ");
 }
 
 LayerResult check_of(const test::Scene& scene) {
