@@ -43,14 +43,26 @@ bool names(const Step& step, const std::string& id) {
     });
 }
 
+// A fixed vpc has its signature at its end alone: a tool that is not told the format takes it for a
+// raw image that is a sector longer.
+bool may_be_taken_for_raw(const ImageRecipe& recipe, const Step& step) {
+    const bool told =
+        has_option(step, "--image-opts") ||
+        (has_option(step, "-f") && (step.command != "compare" || has_option(step, "-F")));
+    return recipe.format == "vpc" && !told;
+}
+
 // The virtual size, whole sectors, that image `id` has after the compared step: as found in it, or,
 // for an image that no step named before, as built.
 std::optional<std::uint64_t> size_of(const OneSide& side, const std::string& id) {
+    const ImageRecipe* recipe = find_image(side.comparison.c, id);
+    if (recipe != nullptr && may_be_taken_for_raw(*recipe, side.step())) {
+        return std::nullopt;
+    }
     if (const auto* found = found_in<ContentFinding>(side, id)) {
         return whole_sectors(found->content.size);
     }
     const Case& c = side.comparison.c;
-    const ImageRecipe* recipe = find_image(c, id);
     const Format* format = recipe == nullptr ? nullptr : find_format(recipe->format);
     for (std::size_t s = 0; s < side.comparison.step; ++s) {
         if (names(c.steps[s], id)) {

@@ -167,6 +167,22 @@ TEST(Relations, InfoSaysTheSizeOfTheImage) {
     EXPECT_EQ(reason_of(scene, LayerId::relations), "nothing that must fit together");
 }
 
+// A tool that is not told guesses raw, a sector longer.
+TEST(Relations, AVpcOfUntoldFormatHasNoKnownSize) {
+    for (const bool told : {false, true}) {
+        Scene scene = reading("info", told ? std::vector<Argument>{{"-f", WordValue{"vpc"}}}
+                                           : std::vector<Argument>{});
+        for (ImageRecipe& image : scene.c.images) {
+            image.format = "vpc";
+        }
+        for (Observation* side : {&scene.subject, &scene.reference}) {
+            side->steps[0].outcome.out = stream(R"({"virtual-size": 12345})");
+        }
+        EXPECT_EQ(scene.run(LayerId::relations).verdict,
+                  told ? LayerVerdict::diverge : LayerVerdict::not_applicable);
+    }
+}
+
 TEST(Relations, AnImageThatAnEarlierStepNamedHasNoKnownSize) {
     Scene scene = reading("info");
     scene.both_print(R"({"virtual-size": 5})");
