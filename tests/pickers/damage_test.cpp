@@ -50,7 +50,8 @@ TEST(DamagePicker, EveryFieldWordAndMeaningIsDrawn) {
 TEST(DamagePicker, ValuesFitTheirFields) {
     for (const Format& format : formats()) {
         for (std::uint64_t i = 0; i < 2'000; ++i) {
-            for (const Damage& damage : damaged(format, i).images[0].damage) {
+            const Case c = damaged(format, i);
+            for (const Damage& damage : c.images[0].damage) {
                 const DamageField* field = find_field(format.damage.fields, damage.field);
                 if (field != nullptr && field->words.empty() && field->bytes < 8) {
                     EXPECT_EQ(damage.value >> 8 * field->bytes, 0U) << damage.field;
