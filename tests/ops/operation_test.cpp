@@ -78,7 +78,8 @@ TEST(ParseOperations, SaysWhatIsWrong) {
     EXPECT_THAT(message_of(first + ",,"), HasSubstr("there is no operation ''"));
     EXPECT_THAT(message_of(first + "," + first), HasSubstr("twice"));
     EXPECT_THAT(message_of("-" + first + "," + first), HasSubstr("leaves no operation"));
-    for (const char* weight : {"=0", "=1001", "=", "=x", "=3x", "=-1", "=+3", "=03", "=99999999999"}) {
+    for (const char* weight :
+         {"=0", "=1001", "=", "=x", "=3x", "=-1", "=+3", "=03", "=99999999999"}) {
         EXPECT_THAT(message_of(first + weight), HasSubstr("from 1 to 1000")) << weight;
     }
     EXPECT_EQ(message_of(first + "=1000"), "");
