@@ -10,6 +10,7 @@
 #include "images/format.hpp"
 #include "ops/operation.hpp"
 #include "pickers/rules.hpp"
+#include "tests/support/effort.hpp"
 
 namespace difffuzz {
 namespace {
@@ -48,7 +49,7 @@ TEST_P(EveryOperation, DrawsWhatItValidatesWithinTheCost) {
     const Operation& operation = *GetParam();
     const Plan plan = plan_for(operation, 5);
     unsigned refused = 0;
-    constexpr unsigned draws = 20'000;
+    constexpr unsigned draws = test::draws_to_make(20'000);
     for (std::uint64_t i = 0; i < draws; ++i) {
         const Case c = draw_case(plan, 11, i, 0);
         ASSERT_FALSE(c.steps.empty()) << "case " << i;
