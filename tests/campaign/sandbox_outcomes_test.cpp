@@ -63,7 +63,9 @@ TEST_P(SandboxOutcomes, WhatACommandTookIsMeasured) {
     const auto idle = run({"exit", "0"});
     EXPECT_EQ(idle.contains("written") || !told, true);
     EXPECT_LE(idle.value("written", 0), of_the_start);
-    EXPECT_EQ(idle["tasks"], 1);
+    // A sanitizer looks for leaks in a task of its own.
+    EXPECT_GE(idle["tasks"], 1);
+    EXPECT_LE(idle["tasks"], 2);
     EXPECT_GT(idle["memory"], 0);
     constexpr std::uint64_t bytes = std::uint64_t{3} << 20;
     const auto writer = run({"real", std::to_string(bytes)});
