@@ -64,6 +64,19 @@ std::vector<std::string> hashed_files(const Case& c, bool outputs) {
     return names;
 }
 
+// Whether both workspaces hold the same files with the same bytes.
+bool same_bytes(const StepObservation& subject, const StepObservation& reference) {
+    return !subject.files_cut && subject.files == reference.files &&
+           std::ranges::all_of(subject.files, [](const FileEntry& file) {
+               return file.type == FileType::regular && file.content_hash != 0;
+           });
+}
+
+// What our readers find depends on nothing but the bytes of the workspace.
+bool depends_on_bytes_alone(InspectionKind kind) {
+    return kind == InspectionKind::content || kind == InspectionKind::bitmaps;
+}
+
 // Layers that look at what came out, as opposed to how it ended.
 bool is_result_layer(LayerId id) {
     switch (id) {
@@ -294,6 +307,7 @@ CaseResult Executor::attempt(const Case& c, const Operation& operation, const Ro
                 throw ImageError("a damaged image refers outside of the workspace");
             }
         }
+        hashes_.clear();
         std::vector<std::string> directories;
         for (const int side : sides) {
             sandbox_.reset(side);
@@ -303,6 +317,10 @@ CaseResult Executor::attempt(const Case& c, const Operation& operation, const Ro
             for (const std::string& name : files_of(image)) {
                 result.subject.initial.push_back(
                     clone_file(sandbox_.directory(build_side), directories, name));
+                for (const std::string& directory : directories) {
+                    hashes_.remember(directory + "/" + name,
+                                     result.subject.initial.back().content_hash);
+                }
             }
         }
         std::ranges::sort(result.subject.initial, {}, &FileEntry::name);
@@ -339,7 +357,7 @@ CaseResult Executor::attempt(const Case& c, const Operation& operation, const Ro
             Command command = tool_command(sandbox_, tool, side, {side}, words, limits);
             command.argv.front() = program_of(step);
             StepObservation seen{command.argv, sandbox_.run(command), {}, {}, false};
-            Listing listing = list_workspace(sandbox_.directory(side), hashed);
+            Listing listing = list_workspace(sandbox_.directory(side), hashed, hashes_);
             seen.files = std::move(listing.files);
             seen.files_cut = listing.cut;
             observations[side]->steps.push_back(std::move(seen));
@@ -358,20 +376,22 @@ CaseResult Executor::attempt(const Case& c, const Operation& operation, const Ro
                 }
             }
         }
+        Looks looks(sandbox_, neutral);
+        const bool same = same_bytes(subject, reference);
         for (const InspectionRequest& request : requests) {
             const std::string name = file_name_of(c, request.image);
-            for (const int side : sides) {
-                observations[side]->steps.back().inspections.push_back(
-                    inspect(sandbox_, neutral, side, request, name));
-            }
+            subject.inspections.push_back(looks.inspect(0, request, name));
+            reference.inspections.push_back(same && depends_on_bytes_alone(request.kind)
+                                                ? subject.inspections.back()
+                                                : looks.inspect(1, request, name));
             auto& ours = subject.inspections.back();
             auto& theirs = reference.inspections.back();
             const auto* a = std::get_if<ContentFinding>(&ours.finding);
             const auto* b = std::get_if<ContentFinding>(&theirs.finding);
             if (a != nullptr && b != nullptr) {
                 if (const auto sector = first_difference(a->content, b->content)) {
-                    sample_sector(sandbox_, neutral, 0, ours, name, *sector);
-                    sample_sector(sandbox_, neutral, 1, theirs, name, *sector);
+                    looks.sample_sector(0, ours, name, *sector);
+                    looks.sample_sector(1, theirs, name, *sector);
                 }
             }
         }
@@ -419,8 +439,9 @@ std::map<std::string, std::string> Executor::image_digests(const Case& c) {
         }
         const NeutralTool neutral{tool_named(sandbox_, "reference"), scaled_limits(limits_, c)};
         const Inspection look =
-            inspect(sandbox_, neutral, build_side,
-                    {InspectionKind::content, image.id, image.format, std::nullopt}, name);
+            Looks(sandbox_, neutral)
+                .inspect(build_side,
+                         {InspectionKind::content, image.id, image.format, std::nullopt}, name);
         if (const auto* found = std::get_if<ContentFinding>(&look.finding)) {
             digests[image.id] = digest_content(found->content);
         }

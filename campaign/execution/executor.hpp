@@ -6,6 +6,7 @@
 
 #include "campaign/execution/case_result.hpp"
 #include "campaign/execution/inspect.hpp"
+#include "campaign/execution/known_hashes.hpp"
 #include "campaign/execution/sandbox.hpp"
 
 namespace difffuzz {
@@ -35,6 +36,7 @@ private:
 
     Sandbox& sandbox_;
     Limits limits_;
+    KnownHashes hashes_;  // of the files in the twin workspaces
 };
 
 // Limits of a case: file and disk sizes scaled to what its images may need.

@@ -110,41 +110,6 @@ Finding bitmaps(const Format& format, const std::string& directory, const std::s
     }
 }
 
-Finding find(Sandbox& sandbox, const NeutralTool& tool, int side, const InspectionRequest& request,
-             const std::string& file_name) {
-    const std::string directory = sandbox.directory(side);
-    struct stat status {};
-    if (::lstat((directory + "/" + file_name).c_str(), &status) != 0) {
-        return Missing{};
-    }
-    if (!S_ISREG(status.st_mode)) {
-        return Unreadable{"is not a regular file"};
-    }
-    const Format* format = find_format(request.format);
-    if (format == nullptr) {
-        return NotInspected{"a format without a reader"};
-    }
-    if (const auto escape = find_escape(directory, file_name)) {
-        return Escapes{escape->kind, escape->name};
-    }
-    switch (request.kind) {
-        case InspectionKind::content:
-            return with_content(sandbox, tool, side, *format, file_name, request.snapshot,
-                                [](const ContentSource& source) -> Finding {
-                                    return ContentFinding{summarise(source), {}};
-                                });
-        case InspectionKind::check:
-            return check(look(sandbox, tool, side,
-                              {"check", "--output", "json", "-f", request.format, file_name}));
-        case InspectionKind::info:
-            return info(look(sandbox, tool, side,
-                             {"info", "--output", "json", "-f", request.format, file_name}));
-        case InspectionKind::bitmaps:
-            return bitmaps(*format, directory, file_name);
-    }
-    return NotInspected{"unknown inspection"};
-}
-
 }  // namespace
 
 SandboxNeutralTools::SandboxNeutralTools(Sandbox& sandbox, const NeutralTool& tool)
@@ -184,21 +149,60 @@ std::optional<ForeignReference> find_escape(const std::string& directory, const 
     return std::nullopt;
 }
 
-Inspection inspect(Sandbox& sandbox, const NeutralTool& tool, int side,
-                   const InspectionRequest& request, const std::string& file_name) {
-    return {request.kind, request.image, request.format,
-            find(sandbox, tool, side, request, file_name), request.snapshot};
+Finding Looks::find(int side, const InspectionRequest& request, const std::string& file_name) {
+    const std::string directory = sandbox_.directory(side);
+    struct stat status {};
+    if (::lstat((directory + "/" + file_name).c_str(), &status) != 0) {
+        return Missing{};
+    }
+    if (!S_ISREG(status.st_mode)) {
+        return Unreadable{"is not a regular file"};
+    }
+    const Format* format = find_format(request.format);
+    if (format == nullptr) {
+        return NotInspected{"a format without a reader"};
+    }
+    const auto scanned = escapes_.try_emplace({side, file_name});
+    std::optional<ForeignReference>& escape = scanned.first->second;
+    if (scanned.second) {
+        escape = find_escape(directory, file_name);
+    }
+    if (escape) {
+        return Escapes{escape->kind, escape->name};
+    }
+    switch (request.kind) {
+        case InspectionKind::content:
+            return with_content(sandbox_, tool_, side, *format, file_name, request.snapshot,
+                                [](const ContentSource& source) -> Finding {
+                                    return ContentFinding{summarise(source), {}};
+                                });
+        case InspectionKind::check:
+            return check(look(sandbox_, tool_, side,
+                              {"check", "--output", "json", "-f", request.format, file_name}));
+        case InspectionKind::info:
+            return info(look(sandbox_, tool_, side,
+                             {"info", "--output", "json", "-f", request.format, file_name}));
+        case InspectionKind::bitmaps:
+            return bitmaps(*format, directory, file_name);
+    }
+    return NotInspected{"unknown inspection"};
 }
 
-void sample_sector(Sandbox& sandbox, const NeutralTool& tool, int side, Inspection& inspection,
-                   const std::string& file_name, std::uint64_t sector) {
+Inspection Looks::inspect(int side, const InspectionRequest& request,
+                          const std::string& file_name) {
+    return {request.kind, request.image, request.format, find(side, request, file_name),
+            request.snapshot};
+}
+
+void Looks::sample_sector(int side, Inspection& inspection, const std::string& file_name,
+                          std::uint64_t sector) {
     auto* finding = std::get_if<ContentFinding>(&inspection.finding);
     const Format* format = find_format(inspection.format);
     if (finding == nullptr || format == nullptr || sector * sector_bytes >= finding->content.size) {
         return;
     }
     // A failure here leaves the sample out; the summary that was read before stands.
-    with_content(sandbox, tool, side, *format, file_name, inspection.snapshot,
+    with_content(sandbox_, tool_, side, *format, file_name, inspection.snapshot,
                  [&](const ContentSource& source) -> Finding {
                      const std::uint64_t offset = sector * sector_bytes;
                      std::string bytes(

@@ -78,8 +78,19 @@ FileType type_of(mode_t mode) {
     return S_ISLNK(mode) ? FileType::link : FileType::other;
 }
 
+std::uint64_t known_hash(const std::string& root, const std::string& name, KnownHashes& known) {
+    const std::string path = root + "/" + name;
+    if (const auto hash = known.find(path)) {
+        return *hash;
+    }
+    const std::uint64_t hash = hash_file(root, name);
+    known.remember(path, hash);
+    return hash;
+}
+
 void list_below(const std::string& root, const std::string& prefix,
-                const std::vector<std::string>& hashed, int depth, Listing& listing) {
+                const std::vector<std::string>& hashed, int depth, KnownHashes& known,
+                Listing& listing) {
     const std::unique_ptr<DIR, int (*)(DIR*)> directory(::opendir((root + "/" + prefix).c_str()),
                                                         ::closedir);
     if (!directory) {
@@ -103,12 +114,12 @@ void list_below(const std::string& root, const std::string& prefix,
         if (file.type == FileType::regular) {
             file.bytes = static_cast<std::uint64_t>(status.st_size);
             if (std::find(hashed.begin(), hashed.end(), path) != hashed.end()) {
-                file.content_hash = hash_file(root, path);
+                file.content_hash = known_hash(root, path, known);
             }
         }
         listing.files.push_back(file);
         if (file.type == FileType::directory && depth > 0) {
-            list_below(root, path, hashed, depth - 1, listing);
+            list_below(root, path, hashed, depth - 1, known, listing);
         }
     }
 }
@@ -134,10 +145,11 @@ FileEntry clone_file(const std::string& from_directory, std::span<const std::str
     return {name, FileType::regular, size, hash.value()};
 }
 
-Listing list_workspace(const std::string& directory, const std::vector<std::string>& hashed) {
+Listing list_workspace(const std::string& directory, const std::vector<std::string>& hashed,
+                       KnownHashes& known) {
     constexpr int max_depth = 8;
     Listing listing;
-    list_below(directory, "", hashed, max_depth, listing);
+    list_below(directory, "", hashed, max_depth, known, listing);
     std::sort(listing.files.begin(), listing.files.end(),
               [](const FileEntry& a, const FileEntry& b) { return a.name < b.name; });
     return listing;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "campaign/execution/known_hashes.hpp"
 #include "oracles/observation.hpp"
 
 namespace difffuzz {
@@ -22,8 +23,9 @@ struct Listing {
 inline constexpr std::size_t max_listed = 256;
 
 // Entries below `directory`, sorted by name. Regular files named in `hashed` get their content
-// hash.
-Listing list_workspace(const std::string& directory, const std::vector<std::string>& hashed);
+// hash, which is taken from `known` or added to it.
+Listing list_workspace(const std::string& directory, const std::vector<std::string>& hashed,
+                       KnownHashes& known);
 
 // XXH3-64 over the file's non-zero 4 KiB blocks and their places, and its size: equal for equal
 // bytes, however they are allocated. Throws ImageError when it cannot be read.
