@@ -317,6 +317,7 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
         hooks.note("seed " + std::to_string(options.seed) + ", evidence in " + options.directory);
     }
     WorkerSetup setup = worker_setup(options, plan);
+    setup.reach = reach_of(plan).operations();
     setup.subject_profile = to_json(tools.subject).dump();
     setup.reference_profile = to_json(tools.reference).dump();
     setup.stamps = tools.stamps;

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <list>
 #include <map>
+#include <tuple>
 
 #include "ops/permutation.hpp"
 #include "pickers/common_options.hpp"
@@ -212,14 +213,25 @@ OperationReach find_reach(const Operation& operation, const Plan& plan) {
     return reached;
 }
 
-// It depends on what the plan declares, and not on its weights, shares and versions.
+// Reach of an operation by what a plan declares: it does not depend on weights, shares and
+// versions.
+using ReachKey = std::tuple<std::string, std::vector<std::string>, std::vector<std::string>>;
+
+ReachKey key_of(std::string_view operation, const Plan& plan) {
+    return {std::string(operation), plan.formats, plan.features};
+}
+
+std::map<ReachKey, OperationReach>& known_reaches() {
+    thread_local std::map<ReachKey, OperationReach> known;
+    return known;
+}
+
 const OperationReach& known_reach(const Operation& operation, const Plan& plan) {
-    using Key = std::tuple<std::string_view, std::vector<std::string>, std::vector<std::string>>;
-    thread_local std::map<Key, OperationReach> known;
-    const Key key{operation.name, plan.formats, plan.features};
-    const auto found = known.find(key);
-    return found != known.end() ? found->second
-                                : known.emplace(key, find_reach(operation, plan)).first->second;
+    const ReachKey key = key_of(operation.name, plan);
+    const auto found = known_reaches().find(key);
+    return found != known_reaches().end()
+               ? found->second
+               : known_reaches().emplace(key, find_reach(operation, plan)).first->second;
 }
 
 }  // namespace
@@ -281,6 +293,12 @@ const Reach& reach_of(const Plan& plan) {
         }
     }
     return known.front().reach;
+}
+
+void know_reach(const Plan& plan, const std::vector<OperationReach>& operations) {
+    for (const OperationReach& reach : operations) {
+        known_reaches().emplace(key_of(reach.operation, plan), reach);
+    }
 }
 
 bool holds(const CaseReach& found, const ReachPair& pair) {

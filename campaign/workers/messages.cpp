@@ -123,6 +123,27 @@ json to_json(const Limits& limits) {
             {"processes", limits.processes}};
 }
 
+json to_json(const std::vector<OperationReach>& operations) {
+    json result = json::array();
+    for (const OperationReach& reach : operations) {
+        result.push_back({{"operation", reach.operation},
+                          {"options", reach.options},
+                          {"formats", reach.formats},
+                          {"features", reach.features},
+                          {"creation", reach.creation}});
+    }
+    return result;
+}
+
+std::vector<OperationReach> reach_from_json(const json& value) {
+    std::vector<OperationReach> operations;
+    for (const json& reach : value) {
+        operations.push_back({reach.at("operation"), reach.at("options"), reach.at("formats"),
+                              reach.at("features"), reach.at("creation")});
+    }
+    return operations;
+}
+
 json to_json(const WorkerSetup& setup) {
     json stamps = json::object();
     for (const auto& [tool, files] : setup.stamps) {
@@ -131,6 +152,7 @@ json to_json(const WorkerSetup& setup) {
     return {{"sandbox", sandbox_json(setup.sandbox)},
             {"limits", to_json(setup.limits)},
             {"plan", to_json(setup.plan)},
+            {"reach", to_json(setup.reach)},
             {"seed", setup.seed},
             {"subject_profile", setup.subject_profile},
             {"reference_profile", setup.reference_profile},
@@ -145,6 +167,7 @@ WorkerSetup setup_from_json(const json& value) {
     return {sandbox_from_json(value.at("sandbox")),
             limits_from_json(value.at("limits")),
             plan_from_json(value.at("plan")),
+            reach_from_json(value.at("reach")),
             value.at("seed"),
             value.at("subject_profile"),
             value.at("reference_profile"),

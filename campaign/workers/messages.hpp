@@ -11,6 +11,7 @@
 
 #include "campaign/execution/executor.hpp"
 #include "core/cases/plan.hpp"
+#include "ops/reach.hpp"
 #include "pickers/case_reach.hpp"
 
 namespace difffuzz {
@@ -20,6 +21,8 @@ struct WorkerSetup {
     SandboxOptions sandbox;
     Limits limits;
     Plan plan;
+    // Of the plan, so that not every worker works it out anew; may be empty.
+    std::vector<OperationReach> reach;
     std::uint64_t seed = 0;
     std::string subject_profile;  // profiles' JSON text, for records; empty while they are made
     std::string reference_profile;

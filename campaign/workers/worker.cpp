@@ -118,6 +118,7 @@ public:
                 require_same_files(tool.name, expected->second, tool.stamps);
             }
         }
+        know_reach(setup.plan, setup.reach);
         if (!setup.subject_profile.empty()) {
             subject_ = profile_from_json(json::parse(setup.subject_profile), "");
             reference_ = profile_from_json(json::parse(setup.reference_profile), "");

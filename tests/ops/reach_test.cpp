@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -30,6 +29,18 @@ Plan plan_of(std::string_view operation) {
 
 std::string text_of(const ReachPair& pair) {
     return pair.operation + ": " + pair.first + " with " + pair.second;
+}
+
+TEST(Reach, IsTakenFromAnotherProcessAsItIs) {
+    // In a thread of its own, since what is known stays known to a thread.
+    std::thread([] {
+        const Plan plan = plan_of("info");
+        know_reach(plan, {{"info", {"--output"}, {"raw"}, {}, {}}});
+        const Reach& reach = reach_of(plan);
+        ASSERT_EQ(reach.operations().size(), 1U);
+        EXPECT_THAT(reach.operations().front().options, testing::ElementsAre("--output"));
+        EXPECT_EQ(reach.pairs().size(), 1U);
+    }).join();
 }
 
 TEST(Permutation, HitsEveryNumberOnce) {
