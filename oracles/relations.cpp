@@ -6,6 +6,7 @@
 
 #include "core/decimal.hpp"
 #include "images/format.hpp"
+#include "images/probed_format.hpp"
 #include "oracles/json_diff.hpp"
 #include "oracles/measured_convert.hpp"
 #include "oracles/stream_text.hpp"
@@ -43,13 +44,13 @@ bool names(const Step& step, const std::string& id) {
     });
 }
 
-// A fixed vpc has its signature at its end alone: a tool that is not told the format takes it for a
-// raw image that is a sector longer.
+// Whether a tool may take the image for a raw one, of another size, since nobody tells it the
+// format.
 bool may_be_taken_for_raw(const ImageRecipe& recipe, const Step& step) {
     const bool told =
         has_option(step, "--image-opts") ||
         (has_option(step, "-f") && (step.command != "compare" || has_option(step, "-F")));
-    return recipe.format == "vpc" && !told;
+    return !told && (!recipe.damage.empty() || !shows_its_format(recipe));
 }
 
 // The virtual size, whole sectors, that image `id` has after the compared step: as found in it, or,

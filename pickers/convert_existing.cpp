@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "images/format.hpp"
+#include "images/probed_format.hpp"
 #include "images/virtual_content.hpp"
 #include "pickers/cache_modes.hpp"
 #include "pickers/convert.hpp"
@@ -10,7 +11,6 @@
 #include "pickers/convert_rules.hpp"
 #include "pickers/creation_options.hpp"
 #include "pickers/draw_image.hpp"
-#include "pickers/probed_format.hpp"
 #include "pickers/rules.hpp"
 
 namespace difffuzz {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "images/probed_format.hpp"
 #include "images/state_model.hpp"
 #include "pickers/backing_rules.hpp"
 #include "pickers/bitmap_actions.hpp"
@@ -9,7 +10,6 @@
 #include "pickers/convert.hpp"
 #include "pickers/convert_draw.hpp"
 #include "pickers/creation_options.hpp"
-#include "pickers/probed_format.hpp"
 #include "pickers/snapshot_parameter.hpp"
 #include "pickers/value_rules.hpp"
 

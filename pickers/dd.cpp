@@ -4,9 +4,9 @@
 #include <array>
 
 #include "images/format.hpp"
+#include "images/probed_format.hpp"
 #include "pickers/creation_options.hpp"
 #include "pickers/draw_image.hpp"
-#include "pickers/probed_format.hpp"
 #include "pickers/rules.hpp"
 #include "pickers/value_rules.hpp"
 

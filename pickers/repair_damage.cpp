@@ -27,7 +27,7 @@ struct Telling {
 constexpr std::uint64_t copied = std::uint64_t{1} << 63U;
 
 constexpr Telling telling[] = {
-    {"refcount_block.byte", 14, Values::counts, UINT64_MAX},
+    {"refcount_block.byte", 18, Values::counts, UINT64_MAX},
     {"refcount_table.entry", 2, Values::entries, UINT64_MAX},
     {"l2.flags", 6, Values::flags, 0x80},
     {"l1.flags", 3, Values::flags, 0x80},

@@ -39,7 +39,8 @@ const Argument* action_of(const Step& step) {
     return found == step.arguments.end() ? nullptr : &*found;
 }
 
-// What is never written to counts a reference for each snapshot and one for the image.
+// What is never written to counts a reference for each snapshot and one for the image. Taking a
+// snapshot adds one; going back to one does so too, before it takes that of the image away.
 bool has_room(const Case& c, const std::string& id, const ImageState& image) {
     return refcounts_suffice(c, id, image.refcount_bits, image.snapshots.size() + 2);
 }
@@ -101,6 +102,9 @@ std::string_view apply(const Case& c, const Step& step, CaseState& state) {
     if (!goes && !image.bitmaps.empty()) {
         return "apply-over-bitmaps";
     }
+    if (!goes && !has_room(c, id, image)) {
+        return "refcounts-too-narrow";
+    }
     const std::uint64_t size = snapshot->own.size;
     if (!goes && size > image.own.size) {
         // It grows first; what it then shows does not matter.
@@ -131,7 +135,7 @@ std::string draw_action(const Draws& draws, const ImageState& image, bool room) 
         left.push_back({"-c", image.snapshots.empty() ? 12U : 5U});
     }
     if (!image.snapshots.empty()) {
-        if (image.bitmaps.empty()) {
+        if (image.bitmaps.empty() && room) {
             left.push_back({"-a", 4});
         }
         left.push_back({"-d", 3});

@@ -167,19 +167,31 @@ TEST(Relations, InfoSaysTheSizeOfTheImage) {
     EXPECT_EQ(reason_of(scene, LayerId::relations), "nothing that must fit together");
 }
 
-// A tool that is not told guesses raw, a sector longer.
-TEST(Relations, AVpcOfUntoldFormatHasNoKnownSize) {
-    for (const bool told : {false, true}) {
-        Scene scene = reading("info", told ? std::vector<Argument>{{"-f", WordValue{"vpc"}}}
+// A tool that is not told the format of a fixed vpc, or of what is damaged, may guess raw.
+TEST(Relations, AnImageThatMayBeTakenForRawHasNoKnownSize) {
+    const auto verdict = [](const ImageRecipe& like, bool told) {
+        Scene scene = reading("info", told ? std::vector<Argument>{{"-f", WordValue{like.format}}}
                                            : std::vector<Argument>{});
         for (ImageRecipe& image : scene.c.images) {
-            image.format = "vpc";
+            image.format = like.format;
+            image.options = like.options;
+            image.damage = like.damage;
         }
         for (Observation* side : {&scene.subject, &scene.reference}) {
             side->steps[0].outcome.out = stream(R"({"virtual-size": 12345})");
         }
-        EXPECT_EQ(scene.run(LayerId::relations).verdict,
-                  told ? LayerVerdict::diverge : LayerVerdict::not_applicable);
+        return scene.run(LayerId::relations).verdict;
+    };
+    ImageRecipe dynamic;
+    dynamic.format = "vpc";
+    ImageRecipe fixed = dynamic;
+    fixed.options = {{"subformat", WordValue{"fixed"}}};
+    ImageRecipe damaged = dynamic;
+    damaged.damage = {{"footer.cookie", 0, 0}};
+    EXPECT_EQ(verdict(dynamic, false), LayerVerdict::diverge);
+    for (const ImageRecipe& image : {fixed, damaged}) {
+        EXPECT_EQ(verdict(image, false), LayerVerdict::not_applicable);
+        EXPECT_EQ(verdict(image, true), LayerVerdict::diverge);
     }
 }
 

@@ -67,6 +67,10 @@ TEST(SnapshotPicker, BoundsNamesAndNumbers) {
     EXPECT_EQ(rule_of_last_step(narrow, snapshot_picker().kinds), "refcounts-too-narrow");
     narrow.steps.pop_back();
     EXPECT_EQ(rule_of_last_step(narrow, snapshot_picker().kinds), "");
+    narrow.steps.push_back(step_of("-a", WordValue{"a"}));
+    EXPECT_EQ(rule_of_last_step(narrow, snapshot_picker().kinds), "refcounts-too-narrow");
+    narrow.steps.back() = step_of("-d", WordValue{"a"});
+    EXPECT_EQ(rule_of_last_step(narrow, snapshot_picker().kinds), "");
 }
 
 TEST(SnapshotPicker, TakesOneAction) {

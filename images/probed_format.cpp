@@ -1,4 +1,4 @@
-#include "pickers/probed_format.hpp"
+#include "images/probed_format.hpp"
 
 #include "images/recipe_rules.hpp"
 
