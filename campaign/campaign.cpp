@@ -69,12 +69,14 @@ json campaign_json(const std::string& state, const json& terms, const Identified
 // One run over a campaign's cases: hands them out, takes the results in.
 class CaseRun {
 public:
-    CaseRun(const CampaignOptions& options, const Plan& plan, const IdentifiedTools& tools,
-            const CampaignHooks& hooks, const std::vector<UnavailableOperation>& unavailable,
-            Tally& tally, Journal& journal, const JournalState& state, WorkerPool& pool)
+    CaseRun(const CampaignOptions& options, const Plan& plan, const Registry& known,
+            const IdentifiedTools& tools, const CampaignHooks& hooks,
+            const std::vector<UnavailableOperation>& unavailable, Tally& tally, Journal& journal,
+            const JournalState& state, WorkerPool& pool)
         : options_(options),
           plan_(plan),
           tools_(tools),
+          cases_(plan, options.seed, known),
           hooks_(hooks),
           tally_(tally),
           journal_(journal),
@@ -86,12 +88,10 @@ public:
         for (const UnavailableOperation& one : unavailable) {
             unavailable_.insert(one.operation);
         }
-        committer_.on_saturated = [&](const std::string& fingerprint) {
-            pool_.saturate(fingerprint);
-        };
-        for (const auto& [fingerprint, bucket] : tally.buckets()) {
-            if (!tally.wants_record(fingerprint)) {
-                pool_.saturate(fingerprint);
+        committer_.on_saturated = [&](const std::string& key) { pool_.saturate(key); };
+        for (const auto& [key, bucket] : tally.buckets()) {
+            if (!tally.wants_record(key)) {
+                pool_.saturate(key);
             }
         }
         for (const auto& [index, alone] : state.in_flight) {
@@ -159,11 +159,13 @@ private:
     }
 
     bool skip_unavailable(std::uint64_t index) {
-        const auto c = draw_filtered_case(plan_, options_.seed, index, nullptr);
+        DrawnCase drawn = cases_.draw(index);
+        const std::optional<Case>& c = drawn.c;
         if (!c || !unavailable_.contains(c->operation)) {
             return false;
         }
         CaseReport report;
+        report.steered = std::move(drawn.steered);
         report.index = index;
         report.operation = c->operation;
         report.intent = std::string(intent_name(*c));
@@ -226,7 +228,7 @@ private:
         CaseReport report;
         report.index = index;
         report.terminal = Terminal::harness_killed;
-        const auto c = draw_filtered_case(plan_, options_.seed, index, nullptr);
+        const auto c = cases_.draw(index).c;
         if (c) {
             report.operation = c->operation;
             report.intent = std::string(intent_name(*c));
@@ -239,7 +241,7 @@ private:
     }
 
     void keep_hang(std::uint64_t index) {
-        if (const auto c = draw_filtered_case(plan_, options_.seed, index, nullptr)) {
+        if (const auto c = cases_.draw(index).c) {
             keep("hangs", c->operation, index, "recipe.json", to_json(*c));
         }
     }
@@ -255,6 +257,7 @@ private:
     const CampaignOptions& options_;
     const Plan& plan_;
     const IdentifiedTools& tools_;
+    CaseSource cases_;
     const CampaignHooks& hooks_;
     std::set<std::string> unavailable_;
     Tally& tally_;
@@ -287,6 +290,7 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     const Clock::time_point begin = Clock::now();
     CampaignOptions options = asked;
     options.directory = std::filesystem::absolute(asked.directory).lexically_normal();
+    const Registry known = load_registry(options.known_mode, options.known_directory);
     const Evidence evidence = open_evidence(options.directory, options.resume);
     const IdentifiedTools tools = identify_tools(options, evidence.staging.get());
 
@@ -297,7 +301,9 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     plan.damaged_percent = options.damaged_percent;
     plan.formats = tools.formats;
     plan.features = tools.features;
-    plan.versions = {{"subject", tools.subject.version}, {"reference", tools.reference.version}};
+    plan.versions = declared_versions(tools.subject, tools.reference);
+    plan.registry_mode = options.known_mode;
+    plan.registry_digest = registry_digest(known.files);
     check_plan(plan);
 
     const json terms = terms_json(options, plan, tools);
@@ -308,6 +314,7 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
 
     CampaignResult result;
     result.plan = plan;
+    result.known = known;
     result.subject = tools.subject;
     result.reference = tools.reference;
     result.containment = tools.containment;
@@ -321,6 +328,7 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     setup.subject_profile = to_json(tools.subject).dump();
     setup.reference_profile = to_json(tools.reference).dump();
     setup.stamps = tools.stamps;
+    setup.known = known.files;
 
     boost::asio::io_context context;
     WorkerPool pool(context, options.executable, evidence.staging.get(), setup, options.jobs);
@@ -349,8 +357,8 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     bool reached_max_new = false;
     std::uint64_t committed = state.committed;
     if (controls.failures.empty() && !interrupted) {
-        CaseRun run(options, plan, tools, hooks, controls.unavailable, result.tally, journal, state,
-                    pool);
+        CaseRun run(options, plan, known, tools, hooks, controls.unavailable, result.tally, journal,
+                    state, pool);
         boost::asio::steady_timer timer(context);
         if (options.duration) {
             timer.expires_after(*options.duration);
@@ -374,6 +382,7 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     verdict.max_inconclusive = options.max_inconclusive;
     verdict.null_run = tools.subject.identity == tools.reference.identity;
     verdict.interrupted = interrupted;
+    verdict.known_mode = plan.registry_mode;
     verdict.stopped_at_max_new = reached_max_new;
     verdict.control_failures = controls.failures;
     result.verdict = judge(result.tally, verdict);

@@ -38,6 +38,8 @@ struct CampaignOptions {
     unsigned max_inconclusive = 5;
     unsigned damaged_percent = 15;
     Shard shard;
+    std::string known_mode{known_steer};  // known_divergences/known_filter.hpp
+    std::string known_directory;          // of the user's own entries; empty: none
     std::optional<std::chrono::seconds> duration;
     // Without a number of iterations the duration alone bounds the campaign.
     bool duration_bounds = false;
@@ -71,6 +73,7 @@ struct CampaignResult {
     Verdict verdict;
     Tally tally;
     Plan plan;
+    Registry known;
     Profile subject;
     Profile reference;
     Containment containment;

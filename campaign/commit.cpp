@@ -27,18 +27,18 @@ void Committer::accept(CaseReport report) {
 
 void Committer::commit(const CaseReport& report) {
     const std::string staged = directory_ + "/staging/" + stage_name(report.index);
-    const bool keep = report.staged && tally_.wants_record(report.fingerprint);
+    const bool keep = report.staged && tally_.wants_record(report.bucket_key());
     tally_.add(report);
     if (keep) {
-        const Bucket& bucket = tally_.buckets().at(report.fingerprint);
+        const Bucket& bucket = tally_.buckets().at(report.bucket_key());
         const std::string parent = directory_ + "/" + bucket.directory();
         make_evidence_directories(parent);
         const std::string target = parent + "/" + std::to_string(report.index);
         // Left by a run that ended between the move and the journal's line.
         remove_tree(target);
         move_directory(staged, target);
-        if (!tally_.wants_record(report.fingerprint) && on_saturated) {
-            on_saturated(report.fingerprint);
+        if (!tally_.wants_record(report.bucket_key()) && on_saturated) {
+            on_saturated(report.bucket_key());
         }
     } else if (report.staged) {
         remove_tree(staged);

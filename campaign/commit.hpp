@@ -30,7 +30,7 @@ public:
     // Name of the staging directory of a case.
     static std::string stage_name(std::uint64_t index);
 
-    // Called with the fingerprint of a bucket that has all the records it keeps.
+    // Called with the key of a bucket that has all the records it keeps.
     std::function<void(const std::string&)> on_saturated;
 
 private:

@@ -5,6 +5,8 @@
 #include <deque>
 #include <map>
 
+#include "campaign/run_tasks.hpp"
+
 namespace difffuzz {
 namespace {
 
@@ -13,33 +15,6 @@ constexpr std::uint64_t null_cases = 16;
 constexpr std::uint64_t liveness_tries = 4;
 // Indices far from those of a campaign's cases, so that controls draw cases of their own.
 constexpr std::uint64_t first_control_index = std::uint64_t{1} << 62;
-
-std::vector<CaseReport> run_all(WorkerPool& pool, std::deque<Task> tasks) {
-    std::vector<CaseReport> reports;
-    std::map<std::uint64_t, unsigned> deaths;
-    WorkerPool::Handlers handlers;
-    handlers.next = [&]() -> NextTask {
-        if (tasks.empty()) {
-            return NothingLeft{};
-        }
-        Task task = std::move(tasks.front());
-        tasks.pop_front();
-        return task;
-    };
-    handlers.done = [&](const Task&, CaseReport report) { reports.push_back(std::move(report)); };
-    handlers.lost = [&](const Task& task) {
-        if (++deaths[task.index] < 2) {
-            tasks.push_back(task);
-            return;
-        }
-        CaseReport report;
-        report.index = task.index;
-        report.terminal = Terminal::harness_killed;
-        reports.push_back(std::move(report));
-    };
-    pool.run(handlers);
-    return reports;
-}
 
 ControlResult null_control(WorkerPool& pool, const Plan& plan, std::uint64_t seed,
                            std::vector<std::string>& failures) {
@@ -52,7 +27,7 @@ ControlResult null_control(WorkerPool& pool, const Plan& plan, std::uint64_t see
         tasks.push_back(std::move(task));
     }
     std::uint64_t agreed = 0;
-    for (const CaseReport& report : run_all(pool, std::move(tasks))) {
+    for (const CaseReport& report : run_tasks(pool, std::move(tasks))) {
         if (report.terminal == Terminal::agreed || report.terminal == Terminal::refused_by_both) {
             ++agreed;
         } else if (report.terminal == Terminal::diverged && report.severity == "reference") {
@@ -132,7 +107,7 @@ ControlResult liveness_control(WorkerPool& pool, const Plan& plan, std::uint64_t
             task.ends = true;
             tasks.push_back(std::move(task));
         }
-        for (const CaseReport& report : run_all(pool, std::move(tasks))) {
+        for (const CaseReport& report : run_tasks(pool, std::move(tasks))) {
             TriesOfRoles& of = tries[report.operation];
             of[0].add(report.subject_end);
             of[1].add(report.reference_end);

@@ -22,11 +22,14 @@ std::string plural(std::uint64_t number, const std::string& one) {
 
 }  // namespace
 
-std::string Bucket::directory() const { return "records/" + type + "-" + fingerprint; }
+std::string Bucket::directory() const {
+    return "records/" + type + "-" + fingerprint + (known.empty() ? "" : "-" + known);
+}
 
 void Tally::add(const CaseReport& report) {
     const auto slot = static_cast<std::size_t>(report.terminal);
     ++books_[slot];
+    known_.add(report);
     if (report.operation.empty()) {
         return;  // exhausted, outside shard, untested: nothing was drawn or run
     }
@@ -74,12 +77,13 @@ void Tally::add(const CaseReport& report) {
         hangs_.emplace_back(report.index, report.timeouts.subject > 0 ? "subject" : "reference");
     }
     if (report.terminal == Terminal::diverged) {
-        Bucket& bucket = buckets_[report.fingerprint];
+        Bucket& bucket = buckets_[report.bucket_key()];
         if (bucket.cases == 0) {
             bucket.type = report.type;
             bucket.severity = report.severity;
             bucket.symptom = report.symptom;
             bucket.fingerprint = report.fingerprint;
+            bucket.known = report.known.known;
         }
         ++bucket.cases;
         if (bucket.kept.size() < kept_per_bucket) {
@@ -94,18 +98,19 @@ std::uint64_t Tally::total() const {
 
 std::uint64_t Tally::new_buckets() const {
     return static_cast<std::uint64_t>(
-        std::count_if(buckets_.begin(), buckets_.end(),
-                      [](const auto& item) { return item.second.severity != "reference"; }));
+        std::count_if(buckets_.begin(), buckets_.end(), [](const auto& item) {
+            return item.second.known.empty() && item.second.severity != "reference";
+        }));
 }
 
-bool Tally::wants_record(const std::string& fingerprint) const {
-    const auto found = buckets_.find(fingerprint);
+bool Tally::wants_record(const std::string& bucket_key) const {
+    const auto found = buckets_.find(bucket_key);
     return found == buckets_.end() || found->second.kept.size() < kept_per_bucket;
 }
 
 bool Tally::opens_bucket(const CaseReport& report) const {
     return report.terminal == Terminal::diverged && report.severity != "reference" &&
-           !buckets_.contains(report.fingerprint);
+           report.known.known.empty() && !buckets_.contains(report.bucket_key());
 }
 
 Verdict judge(const Tally& tally, const VerdictTerms& terms) {
@@ -140,10 +145,21 @@ Verdict judge(const Tally& tally, const VerdictTerms& terms) {
         verdict.reasons.push_back(plural(killed, "case") + " ended difffuzz's own worker twice");
     }
     const std::uint64_t divergences = tally.new_buckets();
-    const std::uint64_t reference_only = tally.buckets().size() - divergences;
+    const auto reference_only = static_cast<std::uint64_t>(
+        std::count_if(tally.buckets().begin(), tally.buckets().end(), [](const auto& item) {
+            return item.second.known.empty() && item.second.severity == "reference";
+        }));
     std::string tail = "; " + percent(tally.compared(), inside) + " compared";
     if (reference_only > 0) {
         tail += "; " + plural(reference_only, "bucket") + " of the reference's own";
+    }
+    if (const std::uint64_t known = tally.known().cases(); known > 0) {
+        tail += "; known divergences took " + percent(known, inside) + " of the cases";
+    }
+    if (terms.known_mode == known_off) {
+        tail += "; known divergences not considered";
+    } else if (terms.known_mode == known_enter) {
+        tail += "; known divergences not steered around";
     }
     if (!tally.hangs().empty()) {
         tail += "; " + plural(tally.hangs().size(), "suspected hang");

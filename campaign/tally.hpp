@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "campaign/known_tally.hpp"
 #include "campaign/reach_tally.hpp"
 #include "campaign/workers/messages.hpp"
 #include "core/errors.hpp"
@@ -36,7 +37,7 @@ struct LayerTally {
     std::map<std::string, std::uint64_t> not_applicable;  // reason -> cases
 };
 
-// Divergences with one fingerprint.
+// Divergences with one key (CaseReport::bucket_key).
 struct Bucket {
     std::string type;
     std::string severity;
@@ -45,6 +46,7 @@ struct Bucket {
     std::vector<std::uint64_t> kept;  // indices with a full record, ascending
     std::string directory() const;    // below the evidence, without the index
     std::string fingerprint;
+    std::string known;  // id of the entry that covers them; empty: they are new
 };
 
 class Tally {
@@ -64,8 +66,9 @@ public:
     const std::map<std::string, OperationTally>& operations() const { return operations_; }
     // Keyed by layer name, in no particular order; summaries sort them.
     const std::map<std::string, LayerTally>& layers() const { return layers_; }
-    // Fingerprint -> bucket.
+    // Key -> bucket.
     const std::map<std::string, Bucket>& buckets() const { return buckets_; }
+    const KnownTally& known() const { return known_; }
     // Operation -> what its cases held.
     const std::map<std::string, ReachTally>& reach() const { return reach_; }
     // Indices of suspected hangs, and which side.
@@ -74,9 +77,10 @@ public:
     const std::map<std::string, std::uint64_t>& not_accepted() const { return not_accepted_; }
     const std::map<std::string, std::uint64_t>& harness_reasons() const { return harness_reasons_; }
 
-    // Buckets whose severity is not `reference`: what makes a campaign's exit code 1.
+    // Buckets that no entry knows and whose severity is not `reference`: what makes a campaign's
+    // exit code 1.
     std::uint64_t new_buckets() const;
-    bool wants_record(const std::string& fingerprint) const;
+    bool wants_record(const std::string& bucket_key) const;
     // Whether `add` of this report would open a new bucket.
     bool opens_bucket(const CaseReport& report) const;
 
@@ -86,6 +90,7 @@ private:
     std::map<std::string, OperationTally> operations_;
     std::map<std::string, LayerTally> layers_;
     std::map<std::string, ReachTally> reach_;
+    KnownTally known_;
     std::map<std::string, Bucket> buckets_;
     std::vector<std::pair<std::uint64_t, std::string>> hangs_;
     std::map<std::string, std::uint64_t> not_accepted_;
@@ -100,6 +105,7 @@ struct VerdictTerms {
     bool null_run = false;          // subject and reference are the same tool
     bool interrupted = false;
     bool stopped_at_max_new = false;
+    std::string known_mode{known_off};          // the plan's
     std::vector<std::string> control_failures;  // sentences; any: no verdict
 };
 

@@ -47,6 +47,13 @@ void require_same_plan(const Plan& before, const Plan& now) {
         refuse("--damaged", std::to_string(before.damaged_percent),
                std::to_string(now.damaged_percent));
     }
+    if (before.registry_mode != now.registry_mode) {
+        refuse("--known", before.registry_mode, now.registry_mode);
+    }
+    if (before.registry_digest != now.registry_digest) {
+        refuse("the set of known divergences (those built in and --known-dir)",
+               before.registry_digest.substr(0, 12), now.registry_digest.substr(0, 12));
+    }
     if (plan_digest(before) != plan_digest(now)) {
         refuse("the plan (formats and features that both tools have)",
                plan_digest(before).substr(0, 12), plan_digest(now).substr(0, 12));

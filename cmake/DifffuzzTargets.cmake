@@ -19,13 +19,15 @@ if(DIFFFUZZ_SANITIZE)
     target_link_options(difffuzz_options INTERFACE -fsanitize=address,undefined)
 endif()
 
-# difffuzz_library(NAME LINK ...): static library of every .cpp below NAME/.
+# difffuzz_library(NAME LINK ... OWN ...): static library of every .cpp below NAME/. What is behind
+# OWN is used by its own files alone.
 function(difffuzz_library name)
-    cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+    cmake_parse_arguments(ARG "" "" "LINK;OWN" ${ARGN})
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${name}/*.cpp)
     if(sources)
         add_library(difffuzz_${name} STATIC ${sources})
-        target_link_libraries(difffuzz_${name} PUBLIC difffuzz_options ${ARG_LINK})
+        target_link_libraries(difffuzz_${name} PUBLIC difffuzz_options ${ARG_LINK}
+            PRIVATE ${ARG_OWN})
         if(name STREQUAL core)
             # What nearly every file includes and what costs most to parse.
             target_precompile_headers(difffuzz_core PRIVATE <nlohmann/json.hpp> <algorithm>

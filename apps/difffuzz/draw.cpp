@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/difffuzz/flags.hpp"
+#include "campaign/case_source.hpp"
 #include "campaign/evidence/files.hpp"
 #include "core/cases/json_fields.hpp"
 #include "core/cases/recipe_json.hpp"
@@ -84,13 +85,15 @@ int draw(const Flags& flags) {
         throw UsageError("--case and -n do not go together");
     }
     const Plan plan = plan_from(flags);
+    const Registry registry = load_registry(plan.registry_mode, flags.known_directory);
+    CaseSource cases(plan, *flags.seed, registry);
     const Pins pins = pins_from(flags);
     const std::uint64_t first = flags.case_index.value_or(0);
     const std::uint64_t count = flags.number.value_or(1);
     for (std::uint64_t index = first; index - first < count; ++index) {
         std::optional<Case> c;
         try {
-            c = draw_filtered_case(plan, *flags.seed, index, nullptr, &pins);
+            c = cases.draw(index, &pins).c;
         } catch (const PinError& error) {
             throw UsageError(error.what());
         }
@@ -111,7 +114,7 @@ CommandSpec draw_command() {
     return {"draw",
             "prints the cases that a seed and a plan give, without running any tool",
             "difffuzz draw --seed 42 -n 3 --ops bench --as shell",
-            {"--seed", "--plan", "--ops", "--case", "-n,--number", "--pin", "--as"},
+            {"--seed", "--plan", "--ops", "--case", "-n,--number", "--pin", "--as", "--known-dir"},
             "",
             0,
             0,

@@ -27,6 +27,8 @@ struct Flags {
     std::string shard;
     std::string run_as;
     std::string format;
+    std::string known_mode;  // empty: steer
+    std::string known_directory;
     std::string executable;
     std::vector<std::string> exposed;
     std::vector<std::string> pins;
@@ -64,6 +66,7 @@ CommandSpec draw_command();
 CommandSpec repro_command();
 CommandSpec report_command();
 CommandSpec ops_command();
+CommandSpec known_command();
 
 const std::vector<CommandSpec>& commands();
 

@@ -115,6 +115,9 @@ void take_over_terms(const Flags& flags, CampaignOptions& options) {
     if (!flags.damaged) {
         options.damaged_percent = plan.damaged_percent;
     }
+    if (flags.known_mode.empty()) {
+        options.known_mode = plan.registry_mode;
+    }
 }
 
 CampaignOptions options_from(const Flags& flags) {
@@ -135,6 +138,11 @@ CampaignOptions options_from(const Flags& flags) {
     if (flags.damaged) {
         options.damaged_percent = *flags.damaged;
     }
+    if (!flags.known_mode.empty()) {
+        require_known_mode(flags.known_mode);
+        options.known_mode = flags.known_mode;
+    }
+    options.known_directory = flags.known_directory;
     options.shard = parse_shard(flags.shard);
     if (flags.max_new && !flags.shard.empty()) {
         throw UsageError(
@@ -189,7 +197,8 @@ CommandSpec run_command() {
         {"--iterations", "--seed",     "--subject",       "--reference",        "--ops",
          "--jobs",       "--timeout",  "--out,--log-dir", "--resume",           "--max-new",
          "--shard",      "--duration", "--min-compared",  "--max-inconclusive", "--damaged",
-         "--run-as",     "--expose",   "--memory-limit",  "--disk-limit",       "--no-config"},
+         "--run-as",     "--expose",   "--memory-limit",  "--disk-limit",       "--no-config",
+         "--known",      "--known-dir"},
         "",
         0,
         0,

@@ -95,7 +95,12 @@ std::string fingerprint(const Case& c, std::size_t culprit_step, const Symptom& 
 json make_record(const Case& c, const CaseResult& result, const RecordOrigin& origin) {
     const Difference& difference = *result.difference;
     const Operation* operation = find_operation(c.operation);
-    json record = base_record(c, origin, record_type(difference.symptom), "new");
+    const Classification& known = origin.known;
+    json record = base_record(c, origin, record_type(difference.symptom),
+                              known.known.empty() ? "new" : "known(" + known.known + ")");
+    if (!known.inside.empty()) {
+        record["inside"] = known.inside;
+    }
     record["layer"] = difference.symptom.layer_name;
     record["severity"] = to_string(difference.severity);
     record["symptom"] = to_json(difference.symptom);

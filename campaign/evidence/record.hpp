@@ -9,6 +9,7 @@
 
 #include "campaign/execution/case_result.hpp"
 #include "core/tools/profile.hpp"
+#include "known_divergences/known_filter.hpp"
 
 namespace difffuzz {
 
@@ -22,6 +23,7 @@ struct RecordOrigin {
     Profile subject;
     Profile reference;
     std::map<std::string, std::string> image_digests;  // Executor::image_digests
+    Classification known = {};
 };
 
 // The bucket key until cases are shrunk: the symptom, the format of the culprit step's image, and

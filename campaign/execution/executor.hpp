@@ -15,6 +15,7 @@ namespace difffuzz {
 struct RolePair {
     std::string subject = "subject";
     std::string reference = "reference";
+    bool operator==(const RolePair&) const = default;
 };
 
 class Executor {

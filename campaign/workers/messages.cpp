@@ -149,6 +149,10 @@ json to_json(const WorkerSetup& setup) {
     for (const auto& [tool, files] : setup.stamps) {
         stamps[tool] = stamps_json(files);
     }
+    json known = json::array();
+    for (const EntryFile& file : setup.known) {
+        known.push_back({file.name, file.text});
+    }
     return {{"sandbox", sandbox_json(setup.sandbox)},
             {"limits", to_json(setup.limits)},
             {"plan", to_json(setup.plan)},
@@ -156,13 +160,18 @@ json to_json(const WorkerSetup& setup) {
             {"seed", setup.seed},
             {"subject_profile", setup.subject_profile},
             {"reference_profile", setup.reference_profile},
-            {"stamps", std::move(stamps)}};
+            {"stamps", std::move(stamps)},
+            {"known", std::move(known)}};
 }
 
 WorkerSetup setup_from_json(const json& value) {
     std::map<std::string, std::vector<FileStamp>> stamps;
     for (const auto& item : value.at("stamps").items()) {
         stamps[item.key()] = stamps_from_json(item.value());
+    }
+    std::vector<EntryFile> known;
+    for (const json& file : value.at("known")) {
+        known.push_back({file.at(0), file.at(1)});
     }
     return {sandbox_from_json(value.at("sandbox")),
             limits_from_json(value.at("limits")),
@@ -171,7 +180,8 @@ WorkerSetup setup_from_json(const json& value) {
             value.at("seed"),
             value.at("subject_profile"),
             value.at("reference_profile"),
-            std::move(stamps)};
+            std::move(stamps),
+            std::move(known)};
 }
 
 json to_json(const Containment& containment) {
@@ -275,7 +285,17 @@ json to_json(const CaseReport& report) {
         value["severity"] = report.severity;
         value["fingerprint"] = report.fingerprint;
         value["symptom"] = report.symptom;
+        value["culprit_step"] = report.culprit_step;
         value["staged"] = report.staged;
+        if (!report.known.known.empty()) {
+            value["known"] = report.known.known;
+        }
+        if (!report.known.inside.empty()) {
+            value["inside"] = report.known.inside;
+        }
+    }
+    for (const SteeredAway& steered : report.steered) {
+        value["steered"].push_back({steered.entry, steered.operation});
     }
     if (!report.image_digests.empty()) {
         value["images"] = report.image_digests;
@@ -317,7 +337,13 @@ CaseReport report_from_json(const json& value) {
         report.severity = value.at("severity");
         report.fingerprint = value.at("fingerprint");
         report.symptom = value.at("symptom");
+        report.culprit_step = value.at("culprit_step");
         report.staged = value.at("staged");
+        report.known.known = value.value("known", "");
+        report.known.inside = value.value("inside", std::vector<std::string>{});
+    }
+    for (const json& steered : value.value("steered", json::array())) {
+        report.steered.push_back({steered.at(0), steered.at(1)});
     }
     if (value.contains("images")) {
         report.image_digests = value.at("images").get<std::map<std::string, std::string>>();

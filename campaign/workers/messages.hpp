@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "campaign/case_source.hpp"
 #include "campaign/execution/executor.hpp"
 #include "core/cases/plan.hpp"
 #include "ops/reach.hpp"
@@ -29,6 +30,8 @@ struct WorkerSetup {
     // By tool, as the first worker found them: a worker that finds others does not start. Empty
     // for the first one.
     std::map<std::string, std::vector<FileStamp>> stamps;
+    // The known divergences that the plan names.
+    std::vector<EntryFile> known;
 };
 
 // One tool as a worker found it.
@@ -56,7 +59,7 @@ struct Task {
     RolePair roles;
     // How often to run it at most while it times out.
     unsigned runs = 1;
-    // Fingerprints that need no further full record.
+    // Bucket keys that need no further full record.
     std::vector<std::string> saturated;
     // Whether the report is to hold the digests of the input images.
     bool digests = false;
@@ -100,18 +103,27 @@ struct CaseReport {
     bool reference_accepted = false;
     bool subject_accepted = false;
     std::vector<LayerVerdictReport> layers;
-    CaseReach reach;  // what the case holds of what pickers can draw
+    CaseReach reach;                   // what the case holds of what pickers can draw
+    std::vector<SteeredAway> steered;  // draws that were dropped before it
     TimeoutReport timeouts;
     // Set for a divergence:
     std::string type;
     std::string severity;
     std::string fingerprint;
     nlohmann::json symptom;  // null otherwise
-    bool staged = false;     // a full record lies in staging
+    std::uint64_t culprit_step = 0;
+    Classification known;
+    bool staged = false;  // a full record lies in staging
     // Where the task asked for them:
     std::map<std::string, std::string> image_digests;
     std::optional<SideEnd> subject_end;  // not where the case could not be set up
     std::optional<SideEnd> reference_end;
+
+    // Divergences with the same key are counted together: those with one fingerprint that are new,
+    // or known by one entry.
+    std::string bucket_key() const {
+        return known.known.empty() ? fingerprint : fingerprint + "-" + known.known;
+    }
 };
 
 // What a worker used, in its answer to the last message.

@@ -62,6 +62,9 @@ void WorkerPool::on_message(Slot& slot, const json& message) {
         slot.asked_usage = false;
     } else if (message.contains("error")) {
         failure_ = message.at("error");
+    } else if (message.contains("usage_error")) {
+        failure_ = message.at("usage_error");
+        usage_failure_ = true;
     } else if (slot.task) {
         const Task task = *std::exchange(slot.task, std::nullopt);
         handlers_->done(task, report_from_json(message));
@@ -157,6 +160,9 @@ void WorkerPool::poll_until(const std::function<bool()>& condition) {
     while (failure_.empty() && !condition()) {
         context_.restart();
         context_.run_one();
+    }
+    if (!failure_.empty() && usage_failure_) {
+        throw UsageError(failure_);
     }
     if (!failure_.empty()) {
         throw EnvironmentError(failure_);

@@ -46,7 +46,7 @@ public:
     void stop();
     bool stopped() const { return stopped_; }
     // No more full records are wanted for this fingerprint.
-    void saturate(const std::string& fingerprint) { saturated_.push_back(fingerprint); }
+    void saturate(const std::string& bucket_key) { saturated_.push_back(bucket_key); }
     std::size_t running() const;
 
     // Asks all workers what they used; call once, after the last run().
@@ -70,7 +70,8 @@ private:
     const Handlers* handlers_ = nullptr;
     std::vector<std::string> saturated_;
     WorkerUsage usage_;
-    std::string failure_;  // an environment error that a worker reported
+    std::string failure_;         // an error that a worker reported
+    bool usage_failure_ = false;  // it is about what the user gave
     bool nothing_left_ = false;
     bool stopped_ = false;
 };

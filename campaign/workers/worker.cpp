@@ -111,6 +111,8 @@ public:
           extra_(extra),
           sandbox_(setup.sandbox),
           executor_(sandbox_, setup.limits),
+          registry_(make_registry(setup.known)),
+          cases_(setup_.plan, setup.seed, registry_),
           plan_digest_(plan_digest(setup.plan)) {
         for (const SandboxTool& tool : sandbox_.tools()) {
             if (const auto expected = setup.stamps.find(tool.name);
@@ -148,6 +150,8 @@ public:
                 send_frame(socket_, to_json(run(task_from_json(message))).dump());
             } catch (const EnvironmentError& error) {
                 send_frame(socket_, json{{"error", printable_text(error.what())}}.dump());
+            } catch (const UsageError& error) {
+                send_frame(socket_, json{{"usage_error", printable_text(error.what())}}.dump());
             }
         }
     }
@@ -157,9 +161,12 @@ private:
         saturated_.insert(task.saturated.begin(), task.saturated.end());
         CaseReport report;
         report.index = task.index;
-        const std::optional<Case> c =
-            task.recipe ? task.recipe
-                        : draw_filtered_case(setup_.plan, setup_.seed, task.index, nullptr);
+        std::optional<Case> c = task.recipe;
+        if (!c) {
+            DrawnCase drawn = cases_.draw(task.index);
+            c = std::move(drawn.c);
+            report.steered = std::move(drawn.steered);
+        }
         if (!c) {
             report.terminal = Terminal::exhausted;
             return report;
@@ -222,11 +229,17 @@ private:
         report.severity = std::string(to_string(difference.severity));
         report.fingerprint = fingerprint(c, result.culprit_step, difference.symptom);
         report.symptom = to_json(difference.symptom);
-        if (task.stage.empty() || saturated_.contains(report.fingerprint)) {
+        report.culprit_step = result.culprit_step;
+        // What an entry says is about the two tools, each in its role.
+        if (task.roles == RolePair{}) {
+            report.known = cases_.filter().classify(c, result.culprit_step, difference.symptom);
+        }
+        if (task.stage.empty() || saturated_.contains(report.bucket_key())) {
             return;
         }
         const RecordOrigin origin{setup_.seed, task.index, plan_digest_,
-                                  subject_,    reference_, executor_.image_digests(c)};
+                                  subject_,    reference_, executor_.image_digests(c),
+                                  report.known};
         stage_record(staging_, task.stage, make_record(c, result, origin), result,
                      extra_(c, result, sandbox_.directory(2)));
         report.staged = true;
@@ -246,6 +259,8 @@ private:
     const ExtraFiles& extra_;
     Sandbox sandbox_;
     Executor executor_;
+    Registry registry_;
+    CaseSource cases_;
     std::string plan_digest_;
     Profile subject_;
     Profile reference_;

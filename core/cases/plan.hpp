@@ -23,7 +23,7 @@ struct Plan {
     // What both roles are declared to handle: formats ("qcow2") and features ("zstd").
     std::vector<std::string> formats;
     std::vector<std::string> features;
-    std::map<std::string, std::string> versions;  // role -> declared version
+    std::map<std::string, std::string> versions;  // role -> "qemu-img 7.2.22"
     std::string registry_digest;                  // of the known divergences; empty: none
     std::string registry_mode = "off";
     bool operator==(const Plan&) const = default;

@@ -62,15 +62,55 @@ json buckets_json(const Tally& tally) {
     });
     json result = json::array();
     for (const Bucket* bucket : buckets) {
-        result.push_back({{"type", bucket->type},
-                          {"severity", bucket->severity},
-                          {"fingerprint", bucket->fingerprint},
-                          {"cases", bucket->cases},
-                          {"kept", bucket->kept},
-                          {"directory", bucket->directory()},
-                          {"symptom", bucket->symptom}});
+        result.push_back(
+            {{"type", bucket->type},
+             {"severity", bucket->severity},
+             {"fingerprint", bucket->fingerprint},
+             {"cases", bucket->cases},
+             {"kept", bucket->kept},
+             {"directory", bucket->directory()},
+             {"status", bucket->known.empty() ? "new" : "known(" + bucket->known + ")"},
+             {"symptom", bucket->symptom}});
     }
     return result;
+}
+
+json known_json(const CampaignResult& result) {
+    const KnownTally& tally = result.tally.known();
+    json entries = json::object();
+    for (const auto& [id, counts] : tally.entries()) {
+        entries[id] = {{"steered", counts.steered},
+                       {"classified", counts.classified},
+                       {"inside", counts.inside}};
+    }
+    return {{"mode", result.plan.registry_mode},
+            {"digest", result.plan.registry_digest},
+            {"cases", tally.cases()},
+            {"entries", std::move(entries)},
+            {"warnings", share_warnings(tally, result.known)}};
+}
+
+std::uint64_t sum_of(const json& counts) {
+    std::uint64_t sum = 0;
+    for (const auto& item : counts.items()) {
+        sum += item.value().get<std::uint64_t>();
+    }
+    return sum;
+}
+
+std::vector<std::string> known_lines(const json& known) {
+    std::vector<std::string> lines;
+    for (const auto& item : known.at("entries").items()) {
+        const std::uint64_t inside = sum_of(item.value().at("inside"));
+        lines.push_back(fmt::format(
+            "known: {}: kept away from {} draws, recognised in {} cases{}", item.key(),
+            sum_of(item.value().at("steered")), sum_of(item.value().at("classified")),
+            inside == 0 ? "" : fmt::format("; {} cases inside it differ in another way", inside)));
+    }
+    for (const json& warning : known.at("warnings")) {
+        lines.push_back("warning: " + warning.get<std::string>());
+    }
+    return lines;
 }
 
 json unavailable_json(const std::vector<UnavailableOperation>& unavailable) {
@@ -141,8 +181,8 @@ json summary_json(const CampaignResult& result) {
             {"not_compared", result.tally.harness_reasons()},
             {"controls", controls},
             {"unavailable", unavailable_json(result.unavailable)},
-            {"not_done",
-             {"known divergences: none registered", "determinism of the subject: not sampled"}},
+            {"not_done", {"determinism of the subject: not sampled"}},
+            {"known", known_json(result)},
             {"containment", to_json(result.containment)},
             {"figures",
              {{"seconds", result.seconds},
@@ -211,10 +251,16 @@ std::string summary_text(const json& summary) {
     for (const std::string& gap : containment_gaps(summary.at("containment"))) {
         add("warning: containment: " + gap);
     }
-    if (!summary.at("buckets").empty()) {
+    for (const std::string& line : known_lines(summary.at("known"))) {
+        add(line);
+    }
+    std::vector<json> shown;
+    std::ranges::copy_if(summary.at("buckets"), std::back_inserter(shown),
+                         [](const json& bucket) { return bucket.at("status") == "new"; });
+    if (!shown.empty()) {
         add("");
-        add("divergences, worst first:");
-        for (const json& bucket : summary.at("buckets")) {
+        add("new divergences, worst first:");
+        for (const json& bucket : shown) {
             const json& symptom = bucket.at("symptom");
             const auto bucket_cases = bucket.at("cases").get<std::uint64_t>();
             add(fmt::format("  {:<12} {:<32} {:>5} {:<5}  {}",
