@@ -28,6 +28,7 @@ struct Flags {
     std::string run_as;
     std::string format;
     std::string executable;
+    std::string recipes;
     std::vector<std::string> exposed;
     std::vector<std::string> pins;
     std::vector<std::string> positional;
@@ -43,6 +44,8 @@ struct Flags {
     bool canonical = false;
     bool json = false;
     bool bisect = false;
+    bool exhibits = false;
+    bool without_own = false;
 };
 
 struct CommandSpec {
@@ -64,6 +67,7 @@ CommandSpec draw_command();
 CommandSpec repro_command();
 CommandSpec report_command();
 CommandSpec ops_command();
+CommandSpec selftest_command();
 
 const std::vector<CommandSpec>& commands();
 

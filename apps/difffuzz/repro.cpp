@@ -7,6 +7,7 @@
 
 #include "apps/difffuzz/flags.hpp"
 #include "apps/difffuzz/output.hpp"
+#include "apps/difffuzz/scratch_directory.hpp"
 #include "apps/difffuzz/tools.hpp"
 #include "campaign/evidence/files.hpp"
 #include "campaign/evidence/record.hpp"
@@ -54,32 +55,6 @@ ParsedRecord read_input(const std::string& path) {
     }
     return input;
 }
-
-// A directory that is removed with all its content at the end.
-class ScratchDirectory {
-public:
-    ScratchDirectory() {
-        std::string path = (std::filesystem::temp_directory_path() / "difffuzz-XXXXXX").string();
-        if (::mkdtemp(path.data()) == nullptr) {
-            throw EnvironmentError("cannot make a directory below " +
-                                   std::filesystem::temp_directory_path().string());
-        }
-        path_ = path;
-        descriptor_ = FileDescriptor(open_directory(path_));
-    }
-    ~ScratchDirectory() {
-        std::error_code ignored;  // nothing can be done about it at this point
-        std::filesystem::remove_all(path_, ignored);
-    }
-    ScratchDirectory(const ScratchDirectory&) = delete;
-    ScratchDirectory& operator=(const ScratchDirectory&) = delete;
-
-    int descriptor() const { return descriptor_.get(); }
-
-private:
-    std::string path_;
-    FileDescriptor descriptor_;
-};
 
 CaseReport run_once(WorkerPool& pool, const Case& c) {
     Task task;
