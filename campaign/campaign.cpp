@@ -342,7 +342,7 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     });
 
     // A campaign that fails before its first case leaves nothing but an empty directory.
-    ControlReport controls = run_controls(pool, plan, options.seed);
+    ControlReport controls = run_controls(pool, plan, options.seed, options.faults);
     result.controls = controls.results;
     result.unavailable = controls.unavailable;
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "campaign/planted_fault.hpp"
 #include "campaign/tally.hpp"
 #include "core/cases/plan.hpp"
 #include "core/tools/profile.hpp"
@@ -27,6 +28,9 @@ struct CampaignOptions {
     std::vector<OperationWeight> operations;  // empty: all, by default weights
     std::string subject;                      // absolute program paths
     std::string reference;
+    // The stand-in of the positive control and what it can plant; without a program there is none.
+    std::string canary;
+    std::vector<PlantedFault> faults;
     std::vector<std::string> exposed;
     Identity run_as;
     unsigned jobs = 1;

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "campaign/run_tasks.hpp"
+#include "core/cases/recipe_json.hpp"
 
 namespace difffuzz {
 namespace {
@@ -15,6 +16,10 @@ constexpr std::uint64_t null_cases = 16;
 constexpr std::uint64_t liveness_tries = 4;
 // Indices far from those of a campaign's cases, so that controls draw cases of their own.
 constexpr std::uint64_t first_control_index = std::uint64_t{1} << 62;
+
+constexpr std::uint64_t positive_offset = 1'000'000;
+// A machine that is busy may take more than one.
+constexpr unsigned positive_runs = 3;
 
 ControlResult null_control(WorkerPool& pool, const Plan& plan, std::uint64_t seed,
                            std::vector<std::string>& failures) {
@@ -138,18 +143,63 @@ ControlResult liveness_control(WorkerPool& pool, const Plan& plan, std::uint64_t
                 " operations"};
 }
 
+// The first fault of an operation that the campaign has and that both tools do; else any.
+const PlantedFault& fault_to_find(const std::vector<PlantedFault>& faults, const Plan& plan,
+                                  const std::vector<UnavailableOperation>& unavailable) {
+    const auto found = std::ranges::find_if(faults, [&](const PlantedFault& fault) {
+        return std::ranges::count(plan.operations, fault.operation, &OperationWeight::name) > 0 &&
+               std::ranges::count(unavailable, fault.operation, &UnavailableOperation::operation) ==
+                   0;
+    });
+    return found == faults.end() ? faults.front() : *found;
+}
+
+ControlResult positive_control(WorkerPool& pool, const PlantedFault& fault,
+                               std::vector<std::string>& failures) {
+    Task task;
+    task.index = first_control_index + positive_offset;
+    task.recipe = case_from_text(fault.exhibit);
+    task.roles = {"canary", fault.both ? "canary" : "reference", fault.name};
+    task.runs = positive_runs;
+    const std::vector<CaseReport> reports = run_tasks(pool, {std::move(task)});
+    if (reports.empty()) {
+        return {};  // the pool was stopped
+    }
+    const CaseReport& report = reports.front();
+    const bool found = report.terminal == Terminal::diverged &&
+                       report.symptom.at("layer") == to_string(fault.layer);
+    const std::string ended = report.terminal == Terminal::diverged
+                                  ? report.type
+                                  : std::string(to_string(report.terminal));
+    if (!found) {
+        failures.push_back("the positive control failed: the planted fault '" + fault.name +
+                           "' ended as " + ended + ", not as a divergence of " +
+                           std::string(to_string(fault.layer)));
+    }
+    return {"positive", found, "planted fault '" + fault.name + "' ends as " + ended};
+}
+
 }  // namespace
 
-ControlReport run_controls(WorkerPool& pool, const Plan& plan, std::uint64_t seed) {
+ControlReport run_controls(WorkerPool& pool, const Plan& plan, std::uint64_t seed,
+                           const std::vector<PlantedFault>& faults) {
     ControlReport report;
     report.results.push_back(liveness_control(pool, plan, seed, report.unavailable));
     if (!pool.stopped()) {
         report.results.push_back(null_control(pool, plan, seed, report.failures));
     }
+    if (!pool.stopped() && !faults.empty()) {
+        report.results.push_back(positive_control(
+            pool, fault_to_find(faults, plan, report.unavailable), report.failures));
+    }
     if (pool.stopped()) {
         return {};
     }
-    report.results.push_back({"positive", true, "none yet"});
+    if (faults.empty()) {
+        report.failures.emplace_back(
+            "the positive control failed: there is no stand-in to plant a fault");
+        report.results.push_back({"positive", false, "no stand-in"});
+    }
     return report;
 }
 

@@ -68,6 +68,9 @@ WorkerSetup worker_setup(const CampaignOptions& options, const Plan& plan) {
     if (const std::string io = neutral_io(options.reference); !io.empty()) {
         setup.sandbox.tools.push_back({"io", io});
     }
+    if (!options.canary.empty()) {
+        setup.sandbox.tools.push_back({"canary", options.canary, "reference"});
+    }
     setup.sandbox.exposed = options.exposed;
     setup.sandbox.run_as = options.run_as;
     setup.sandbox.disk_bytes = options.limits.disk_bytes;

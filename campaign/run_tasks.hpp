@@ -1,4 +1,4 @@
-// Runs a list of tasks to their end, outside of a campaign's order of commit.
+// Tasks that are known beforehand, all run by a pool.
 #pragma once
 
 #include <deque>
@@ -8,8 +8,8 @@
 
 namespace difffuzz {
 
-// One report for each task, in the order in which they end; a task that ended its worker twice is
-// harness_killed. Fewer when the pool is stopped.
+// The reports as they come, in no order. A task that ends its worker is run once more; then its
+// report says harness_killed. Fewer than there are tasks when the pool is stopped meanwhile.
 std::vector<CaseReport> run_tasks(WorkerPool& pool, std::deque<Task> tasks);
 
 }  // namespace difffuzz

@@ -148,6 +148,10 @@ const std::vector<FlagSpec>& flag_table() {
         {"--bisect",
          "exit for 'git bisect run': 0 gone, 1 reproduces, 125 cannot tell, 129 cannot be cured",
          on_off<&Flags::bisect>},
+        {"--exhibits", "only the case that is kept for each fault", on_off<&Flags::exhibits>},
+        {"--without-own", "each fault as if there were no layer for it: which others see it?",
+         on_off<&Flags::without_own>},
+        {"--recipes", "directory for the case that decided on each fault", text<&Flags::recipes>},
     };
     return table;
 }

@@ -30,6 +30,7 @@ struct Flags {
     std::string known_mode;  // empty: steer
     std::string known_directory;
     std::string executable;
+    std::string recipes;
     std::vector<std::string> exposed;
     std::vector<std::string> pins;
     std::vector<std::string> positional;
@@ -45,6 +46,8 @@ struct Flags {
     bool canonical = false;
     bool json = false;
     bool bisect = false;
+    bool exhibits = false;
+    bool without_own = false;
 };
 
 struct CommandSpec {
@@ -67,6 +70,7 @@ CommandSpec repro_command();
 CommandSpec report_command();
 CommandSpec ops_command();
 CommandSpec known_command();
+CommandSpec selftest_command();
 
 const std::vector<CommandSpec>& commands();
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "apps/difffuzz/flags.hpp"
+#include "apps/difffuzz/stand_in.hpp"
 #include "apps/difffuzz/tools.hpp"
 #include "campaign/campaign.hpp"
 #include "campaign/evidence/files.hpp"
@@ -164,6 +165,8 @@ CampaignOptions options_from(const Flags& flags) {
     const ToolPaths tools = find_tools(flags);
     options.subject = tools.subject;
     options.reference = tools.reference;
+    options.canary = find_canary();
+    options.faults = planted_faults();
     return options;
 }
 

@@ -1,4 +1,4 @@
-// Where workers may leave files that nobody keeps.
+// A directory of our own for as long as a command runs.
 #pragma once
 
 #include <cstdlib>
@@ -11,7 +11,8 @@
 
 namespace difffuzz {
 
-// A directory that is removed with all its content at the end.
+// Made below the system's temporary directory; removed with all its content at the end. Throws
+// EnvironmentError.
 class ScratchDirectory {
 public:
     ScratchDirectory() {
@@ -30,6 +31,7 @@ public:
     ScratchDirectory(const ScratchDirectory&) = delete;
     ScratchDirectory& operator=(const ScratchDirectory&) = delete;
 
+    const std::string& path() const { return path_; }
     int descriptor() const { return descriptor_.get(); }
 
 private:

@@ -63,25 +63,36 @@ std::optional<std::string> from_environment(const char* name) {
     return value != nullptr && *value != '\0' ? std::optional<std::string>(value) : std::nullopt;
 }
 
+// The user's file, unless it is not to be read; says which.
+std::optional<Config> config_of(const Flags& flags) {
+    auto config = flags.no_config ? std::nullopt : find_config();
+    if (config) {
+        std::cerr << "difffuzz: using " << printable_text(config->path) << "\n";
+    }
+    return config;
+}
+
+// The first that is there of flag, environment and file.
+std::optional<std::string> named(const std::string& flag, const char* variable,
+                                 const std::optional<std::string>& configured) {
+    if (!flag.empty()) {
+        return flag;
+    }
+    const auto value = from_environment(variable);
+    return value ? value : configured;
+}
+
+std::string reference_of(const Flags& flags, const std::optional<Config>& config) {
+    const auto reference =
+        named(flags.reference, "DIFFFUZZ_REFERENCE", config ? config->reference : std::nullopt);
+    return resolve(reference.value_or("qemu-img"), "reference");
+}
+
 }  // namespace
 
 ToolPaths find_tools(const Flags& flags) {
-    std::optional<Config> config;
-    const bool needs_config = flags.subject.empty() || flags.reference.empty();
-    if (needs_config && !flags.no_config) {
-        config = find_config();
-        if (config) {
-            std::cerr << "difffuzz: using " << printable_text(config->path) << "\n";
-        }
-    }
-    const auto named = [](const std::string& flag, const char* variable,
-                          const std::optional<std::string>& configured) {
-        if (!flag.empty()) {
-            return std::optional(flag);
-        }
-        const auto value = from_environment(variable);
-        return value ? value : configured;
-    };
+    const auto config =
+        flags.subject.empty() || flags.reference.empty() ? config_of(flags) : std::nullopt;
     const auto subject =
         named(flags.subject, "DIFFFUZZ_SUBJECT", config ? config->subject : std::nullopt);
     if (!subject) {
@@ -90,9 +101,11 @@ ToolPaths find_tools(const Flags& flags) {
             "environment variable DIFFFUZZ_SUBJECT, or with subject = \"PATH\" in "
             "difffuzz.toml");
     }
-    const auto reference =
-        named(flags.reference, "DIFFFUZZ_REFERENCE", config ? config->reference : std::nullopt);
-    return {resolve(*subject, "subject"), resolve(reference.value_or("qemu-img"), "reference")};
+    return {resolve(*subject, "subject"), reference_of(flags, config)};
+}
+
+std::string find_reference(const Flags& flags) {
+    return reference_of(flags, flags.reference.empty() ? config_of(flags) : std::nullopt);
 }
 
 std::vector<std::string> exposed_from(const Flags& flags) {

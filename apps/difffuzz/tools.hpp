@@ -18,6 +18,9 @@ struct ToolPaths {
 // found, EnvironmentError when a file named is not there or cannot be executed.
 ToolPaths find_tools(const Flags& flags);
 
+// The reference alone, for commands without a subject.
+std::string find_reference(const Flags& flags);
+
 // The user that tools run as: "nobody" or --run-as when this is root, else unchanged. UsageError
 // for a user that does not exist, or for root.
 Identity tool_identity(const Flags& flags);

@@ -45,6 +45,7 @@ struct CaseResult {
     // Set when one side timed out, and which.
     bool subject_timed_out = false;
     bool reference_timed_out = false;
+    bool planted = false;  // a stand-in planted its fault in some step
     Observation subject;
     Observation reference;
 };

@@ -4,11 +4,14 @@
 #include <array>
 #include <system_error>
 
+#include <sys/stat.h>
+
 #include "campaign/execution/inspect.hpp"
 #include "campaign/execution/tool_command.hpp"
 #include "campaign/execution/workspace.hpp"
 #include "core/cases/json_fields.hpp"
 #include "core/tools/dialect.hpp"
+#include "core/tools/stand_in.hpp"
 #include "images/image_error.hpp"
 
 namespace difffuzz {
@@ -46,6 +49,13 @@ std::string neutral_obstacle(const Sandbox& sandbox, const Case& c, const Step& 
         }
     }
     return {};
+}
+
+// Whether a stand-in that ran on this side says that it planted its fault.
+bool left_its_mark(const Sandbox& sandbox, int side) {
+    struct stat status {};
+    const std::string mark = temporary_directory(sandbox, side) + "/" + stand_in::mark;
+    return ::lstat(mark.c_str(), &status) == 0;
 }
 
 // Files whose bytes are hashed: the inputs always, since they must not change; outputs only where
@@ -268,8 +278,9 @@ Limits scaled_limits(const Limits& base, const Case& c) {
 
 Executor::Executor(Sandbox& sandbox, const Limits& limits) : sandbox_(sandbox), limits_(limits) {}
 
-CaseResult Executor::run(const Case& c, const RolePair& roles) {
-    const Operation& operation = *find_operation(c.operation);
+CaseResult Executor::run(const Case& c, const RolePair& roles, std::optional<LayerId> without) {
+    Operation operation = *find_operation(c.operation);
+    std::erase_if(operation.layers, [&](const LayerUse& use) { return use.id == without; });
     const Limits limits = scaled_limits(limits_, c);
     CaseResult result = attempt(c, operation, roles, limits);
     // qemu-img refuses in its own words when it meets a limit of ours: a refusal of what no rule
@@ -356,8 +367,13 @@ CaseResult Executor::attempt(const Case& c, const Operation& operation, const Ro
                                                                      : *tools[side];
             Command command = tool_command(sandbox_, tool, side, {side}, words, limits);
             command.argv.front() = program_of(step);
+            if (tool.stand_in && !roles.fault.empty()) {
+                command.environment.push_back(std::string(stand_in::fault_variable) + "=" +
+                                              roles.fault);
+            }
             StepObservation seen{command.argv, sandbox_.run(command), {}, {}, false};
             Listing listing = list_workspace(sandbox_.directory(side), hashed, hashes_);
+            result.planted |= tool.stand_in && left_its_mark(sandbox_, side);
             seen.files = std::move(listing.files);
             seen.files_cut = listing.cut;
             observations[side]->steps.push_back(std::move(seen));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "campaign/execution/case_result.hpp"
@@ -15,6 +16,8 @@ namespace difffuzz {
 struct RolePair {
     std::string subject = "subject";
     std::string reference = "reference";
+    // What stand-ins among them plant (apps/canary); empty: nothing.
+    std::string fault = {};
     bool operator==(const RolePair&) const = default;
 };
 
@@ -24,7 +27,9 @@ public:
     Executor(Sandbox& sandbox, const Limits& limits);
 
     // Runs the case, which must have passed validate(). Does not throw for what tools do.
-    CaseResult run(const Case& c, const RolePair& roles);
+    // Without the layer `without` it is as if its operation had no such layer.
+    CaseResult run(const Case& c, const RolePair& roles,
+                   std::optional<LayerId> without = std::nullopt);
 
     // Input image id -> SHA-256 of what was built for the case that ran last: of the file where
     // equal recipes give equal files on every machine, of the virtual content where the reference

@@ -1,11 +1,13 @@
 #include "campaign/execution/sandbox.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <fstream>
 #include <linux/capability.h>
 #include <optional>
@@ -24,6 +26,7 @@
 #include "campaign/execution/sandbox_workspace.hpp"
 #include "campaign/workers/process.hpp"
 #include "core/errors.hpp"
+#include "core/tools/stand_in.hpp"
 
 namespace difffuzz {
 namespace {
@@ -219,6 +222,9 @@ public:
                 plan.bind(binding.host, binding.inside);
             }
             bindings_.insert(bindings_.end(), found.bindings.begin(), found.bindings.end());
+            if (!source.stands_in_for.empty()) {
+                stand_in_for(source.stands_in_for, found.tool);
+            }
             tools_.push_back(std::move(found.tool));
         }
         for (const auto& tree : options.exposed) {
@@ -262,6 +268,17 @@ public:
 private:
     static Identity tool_identity(const SandboxOptions& options) {
         return ::geteuid() == 0 ? options.run_as : Identity{};
+    }
+
+    // Tells a stand-in which program it hands its commands on to.
+    void stand_in_for(const std::string& name, SandboxTool& tool) const {
+        const auto real = std::ranges::find(tools_, name, &SandboxTool::name);
+        assert(real != tools_.end());
+        tool.stand_in = true;
+        tool.environment.push_back(fmt::format("{}={}", stand_in::program_variable, real->program));
+        for (const auto& entry : real->environment) {
+            tool.environment.push_back(fmt::format("{}{}", stand_in::entry_prefix, entry));
+        }
     }
 
     void mount_sides(std::uint64_t bytes) {

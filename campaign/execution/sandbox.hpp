@@ -16,6 +16,9 @@ namespace difffuzz {
 struct ToolSource {
     std::string name;     // the neutral name it gets inside: "subject", "reference", ...
     std::string program;  // absolute host path
+    // Name of an earlier tool of the same list that this one hands its commands on to, for a
+    // stand-in (core/tools/stand_in.hpp); empty for all others.
+    std::string stands_in_for = {};
 };
 
 struct SandboxOptions {
@@ -37,6 +40,7 @@ struct SandboxTool {
     // "NAME=value" entries that its commands need besides their own, to find libraries that the
     // system does not have.
     std::vector<std::string> environment;
+    bool stand_in = false;  // it hands its commands on to another tool
 };
 
 // Builds the worker's world and holds it. Construct once, right after start, in a process started

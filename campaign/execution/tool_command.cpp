@@ -1,16 +1,12 @@
 #include "campaign/execution/tool_command.hpp"
 
 namespace difffuzz {
-namespace {
 
-// Beside the working directory: see Sandbox::directory.
 std::string temporary_directory(const Sandbox& sandbox, int side) {
     std::string path = sandbox.directory(side);
     path.back() = 't';
     return path;
 }
-
-}  // namespace
 
 Command tool_command(const Sandbox& sandbox, const SandboxTool& tool, int side,
                      const std::vector<int>& writable_sides,

@@ -8,6 +8,9 @@
 
 namespace difffuzz {
 
+// Where a side's commands find TMPDIR: beside its working directory.
+std::string temporary_directory(const Sandbox& sandbox, int side);
+
 // `arguments` without argv[0]; that is "qemu-img" for every tool, so that no message differs by the
 // name a program was given. The command may write below the given sides' workspaces only.
 Command tool_command(const Sandbox& sandbox, const SandboxTool& tool, int side,

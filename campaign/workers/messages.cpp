@@ -69,7 +69,9 @@ std::vector<FileStamp> stamps_from_json(const json& value) {
 json sandbox_json(const SandboxOptions& options) {
     json tools = json::array();
     for (const ToolSource& tool : options.tools) {
-        tools.push_back({{"name", tool.name}, {"program", base64_encode(tool.program)}});
+        tools.push_back({{"name", tool.name},
+                         {"program", base64_encode(tool.program)},
+                         {"stands_in_for", tool.stands_in_for}});
     }
     return {{"tools", std::move(tools)},
             {"exposed", paths_json(options.exposed)},
@@ -83,7 +85,8 @@ json sandbox_json(const SandboxOptions& options) {
 SandboxOptions sandbox_from_json(const json& value) {
     SandboxOptions options;
     for (const json& tool : value.at("tools")) {
-        options.tools.push_back({tool.at("name"), path_from_json(tool.at("program"))});
+        options.tools.push_back(
+            {tool.at("name"), path_from_json(tool.at("program")), tool.at("stands_in_for")});
     }
     options.exposed = paths_from_json(value.at("exposed"));
     const json& run_as = value.at("run_as");
@@ -102,6 +105,14 @@ std::optional<SideEnd> end_from_json(const json& value, const char* name) {
     }
     const json& end = value.at(name);
     return SideEnd{end.at("outcome"), end.at("could_not_run"), end.at("words")};
+}
+
+LayerId known_layer(const std::string& name) {
+    const auto layer = parse_layer(name);
+    if (!layer) {
+        throw RecipeError("/layers", "holds an unknown layer");
+    }
+    return *layer;
 }
 
 LayerVerdict parse_verdict(const std::string& name) {
@@ -229,13 +240,18 @@ json to_json(const Task& task) {
     json value{{"index", task.index},
                {"subject", task.roles.subject},
                {"reference", task.roles.reference},
+               {"fault", task.roles.fault},
                {"runs", task.runs},
                {"saturated", task.saturated},
                {"digests", task.digests},
                {"ends", task.ends},
+               {"layers", task.layers},
                {"stage", task.stage}};
     if (task.recipe) {
         value["recipe"] = to_json(*task.recipe);
+    }
+    if (task.without) {
+        value["without"] = to_string(*task.without);
     }
     return value;
 }
@@ -243,11 +259,15 @@ json to_json(const Task& task) {
 Task task_from_json(const json& value) {
     Task task;
     task.index = value.at("index");
-    task.roles = {value.at("subject"), value.at("reference")};
+    task.roles = {value.at("subject"), value.at("reference"), value.at("fault")};
     task.runs = value.at("runs");
     task.saturated = value.at("saturated").get<std::vector<std::string>>();
     task.digests = value.at("digests");
     task.ends = value.at("ends");
+    task.layers = value.at("layers");
+    if (value.contains("without")) {
+        task.without = known_layer(value.at("without"));
+    }
     task.stage = value.at("stage");
     if (value.contains("recipe")) {
         task.recipe = case_from_json(value.at("recipe"));
@@ -306,6 +326,12 @@ json to_json(const CaseReport& report) {
     if (report.reference_end) {
         value["reference_end"] = end_json(*report.reference_end);
     }
+    for (const LayerId layer : report.diverged) {
+        value["diverged"].push_back(to_string(layer));
+    }
+    if (report.planted) {
+        value["planted"] = true;
+    }
     return value;
 }
 
@@ -350,6 +376,12 @@ CaseReport report_from_json(const json& value) {
     }
     report.subject_end = end_from_json(value, "subject_end");
     report.reference_end = end_from_json(value, "reference_end");
+    if (value.contains("diverged")) {
+        for (const json& layer : value.at("diverged")) {
+            report.diverged.push_back(known_layer(layer));
+        }
+    }
+    report.planted = value.value("planted", false);
     return report;
 }
 

@@ -65,6 +65,10 @@ struct Task {
     bool digests = false;
     // Whether the report is to hold how each side ended, in its own words.
     bool ends = false;
+    // Whether the report is to name all layers that diverged, not only the first.
+    bool layers = false;
+    // A layer to leave out.
+    std::optional<LayerId> without = {};
     // Name of the directory below staging for a full record; empty: none is wanted.
     std::string stage;
 };
@@ -118,6 +122,8 @@ struct CaseReport {
     std::map<std::string, std::string> image_digests;
     std::optional<SideEnd> subject_end;  // not where the case could not be set up
     std::optional<SideEnd> reference_end;
+    std::vector<LayerId> diverged;  // in their order
+    bool planted = false;           // a stand-in planted its fault
 
     // Divergences with the same key are counted together: those with one fingerprint that are new,
     // or known by one entry.

@@ -133,7 +133,9 @@ public:
         // Only the first worker is asked: the others get the profiles made from its answer.
         if (setup_.subject_profile.empty()) {
             for (const SandboxTool& tool : sandbox_.tools()) {
-                ready.tools.push_back(question_tool(sandbox_, tool, setup_.limits));
+                ready.tools.push_back(
+                    tool.stand_in ? FoundTool{tool.name, tool.files, tool.stamps, {}, {}, {}, {}}
+                                  : question_tool(sandbox_, tool, setup_.limits));
             }
         }
         send_frame(socket_, to_json(ready).dump());
@@ -184,6 +186,14 @@ private:
         for (const LayerReport& layer : result.layers) {
             report.layers.push_back({layer.name, layer.result.verdict, layer.result.reason});
         }
+        report.planted = result.planted;
+        if (task.layers) {
+            for (const LayerReport& layer : result.layers) {
+                if (layer.result.verdict == LayerVerdict::diverge) {
+                    report.diverged.push_back(layer.id);
+                }
+            }
+        }
         if (task.digests) {
             report.image_digests = executor_.image_digests(*c);
         }
@@ -203,7 +213,7 @@ private:
         CaseResult result;
         bool quick = true;
         for (unsigned attempt = 0; attempt < task.runs; ++attempt) {
-            result = executor_.run(c, task.roles);
+            result = executor_.run(c, task.roles, task.without);
             timeouts.subject += result.subject_timed_out ? 1 : 0;
             timeouts.reference += result.reference_timed_out ? 1 : 0;
             if (!result.subject_timed_out && !result.reference_timed_out) {
