@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "campaign/tally.hpp"
+#include "campaign/triage/result.hpp"
 #include "core/cases/plan.hpp"
 #include "core/tools/profile.hpp"
 
@@ -37,6 +38,7 @@ struct CampaignOptions {
     unsigned min_compared = 50;
     unsigned max_inconclusive = 5;
     unsigned damaged_percent = 15;
+    std::uint64_t triage_runs = 300;  // to shrink one case; 0: nothing is confirmed or shrunk
     Shard shard;
     std::optional<std::chrono::seconds> duration;
     // Without a number of iterations the duration alone bounds the campaign.
@@ -50,6 +52,7 @@ struct Progress {
     std::uint64_t buckets = 0;
     double seconds = 0;           // since the first case of this run
     std::uint64_t done_here = 0;  // by this run, for the rate
+    bool triage = false;          // done and total are divergences that are confirmed and shrunk
 };
 
 // One control, as the summary tells it.
@@ -76,6 +79,7 @@ struct CampaignResult {
     Containment containment;
     std::vector<ControlResult> controls;
     std::vector<UnavailableOperation> unavailable;
+    std::vector<TriageResult> triage;
     std::uint64_t iterations = 0;
     std::uint64_t seed = 0;
     WorkerUsage usage;

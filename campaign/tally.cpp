@@ -94,8 +94,16 @@ std::uint64_t Tally::total() const {
 
 std::uint64_t Tally::new_buckets() const {
     return static_cast<std::uint64_t>(
-        std::count_if(buckets_.begin(), buckets_.end(),
-                      [](const auto& item) { return item.second.severity != "reference"; }));
+        std::count_if(buckets_.begin(), buckets_.end(), [](const auto& item) {
+            return item.second.severity != "reference" && item.second.status != "flaky";
+        }));
+}
+
+std::uint64_t Tally::buckets_of(std::string_view status) const {
+    return static_cast<std::uint64_t>(
+        std::count_if(buckets_.begin(), buckets_.end(), [&](const auto& item) {
+            return item.second.severity != "reference" && item.second.status == status;
+        }));
 }
 
 bool Tally::wants_record(const std::string& fingerprint) const {
@@ -140,10 +148,23 @@ Verdict judge(const Tally& tally, const VerdictTerms& terms) {
         verdict.reasons.push_back(plural(killed, "case") + " ended difffuzz's own worker twice");
     }
     const std::uint64_t divergences = tally.new_buckets();
-    const std::uint64_t reference_only = tally.buckets().size() - divergences;
+    const std::uint64_t flaky = tally.buckets_of("flaky");
+    const std::uint64_t untriaged = tally.buckets_of("untriaged");
+    const std::uint64_t reference_only = tally.buckets().size() - divergences - flaky;
+    if (flaky > 0) {
+        verdict.reasons.push_back(plural(flaky, "divergence") +
+                                  " did not show again each time (flaky)");
+    }
     std::string tail = "; " + percent(tally.compared(), inside) + " compared";
     if (reference_only > 0) {
         tail += "; " + plural(reference_only, "bucket") + " of the reference's own";
+    }
+    if (flaky > 0) {
+        tail += "; " + plural(flaky, "flaky bucket");
+    }
+    if (untriaged > 0) {
+        tail += "; " + (untriaged == divergences ? "none" : plural(untriaged, "bucket") + " not") +
+                " confirmed and shrunk";
     }
     if (!tally.hangs().empty()) {
         tail += "; " + plural(tally.hangs().size(), "suspected hang");

@@ -275,6 +275,7 @@ json to_json(const CaseReport& report) {
         value["severity"] = report.severity;
         value["fingerprint"] = report.fingerprint;
         value["symptom"] = report.symptom;
+        value["culprit_step"] = report.culprit_step;
         value["staged"] = report.staged;
     }
     if (!report.image_digests.empty()) {
@@ -317,6 +318,7 @@ CaseReport report_from_json(const json& value) {
         report.severity = value.at("severity");
         report.fingerprint = value.at("fingerprint");
         report.symptom = value.at("symptom");
+        report.culprit_step = value.at("culprit_step");
         report.staged = value.at("staged");
     }
     if (value.contains("images")) {

@@ -62,8 +62,11 @@ struct Task {
     bool digests = false;
     // Whether the report is to hold how each side ended, in its own words.
     bool ends = false;
-    // Name of the directory below staging for a full record; empty: none is wanted.
+    // Name of the directory below staging for a full record; empty: none is wanted. With a recipe
+    // it is made whatever is saturated.
     std::string stage;
+    // For whoever hands tasks out to know them by; not sent.
+    std::uint64_t ticket = 0;
 };
 
 // A layer's verdict in short.
@@ -107,7 +110,8 @@ struct CaseReport {
     std::string severity;
     std::string fingerprint;
     nlohmann::json symptom;  // null otherwise
-    bool staged = false;     // a full record lies in staging
+    std::uint64_t culprit_step = 0;
+    bool staged = false;  // a full record lies in staging
     // Where the task asked for them:
     std::map<std::string, std::string> image_digests;
     std::optional<SideEnd> subject_end;  // not where the case could not be set up

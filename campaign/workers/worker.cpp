@@ -8,6 +8,7 @@
 
 #include "campaign/evidence/record.hpp"
 #include "campaign/execution/tool_command.hpp"
+#include "campaign/triage/fingerprint.hpp"
 #include "campaign/workers/frames.hpp"
 #include "campaign/workers/messages.hpp"
 #include "core/cases/recipe_json.hpp"
@@ -220,9 +221,10 @@ private:
         const Difference& difference = *result.difference;
         report.type = record_type(difference.symptom);
         report.severity = std::string(to_string(difference.severity));
-        report.fingerprint = fingerprint(c, result.culprit_step, difference.symptom);
+        report.fingerprint = unshrunk_fingerprint(c, result.culprit_step, difference.symptom);
         report.symptom = to_json(difference.symptom);
-        if (task.stage.empty() || saturated_.contains(report.fingerprint)) {
+        report.culprit_step = result.culprit_step;
+        if (task.stage.empty() || (!task.recipe && saturated_.contains(report.fingerprint))) {
             return;
         }
         const RecordOrigin origin{setup_.seed, task.index, plan_digest_,
