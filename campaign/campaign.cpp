@@ -18,6 +18,7 @@
 #include "campaign/evidence/record.hpp"
 #include "campaign/identify.hpp"
 #include "campaign/terms.hpp"
+#include "campaign/triage/triage.hpp"
 #include "campaign/workers/pool.hpp"
 #include "core/cases/recipe_json.hpp"
 
@@ -51,6 +52,7 @@ json terms_json(const CampaignOptions& options, const Plan& plan, const Identifi
             {"subject", tools.subject.identity},
             {"reference", tools.reference.identity},
             {"shard", {{"index", options.shard.index}, {"count", options.shard.count}}},
+            {"triage_runs", options.triage_runs},
             {"max_new", options.max_new ? json(*options.max_new) : json(nullptr)}};
 }
 
@@ -284,6 +286,28 @@ void add_untested(Tally& tally, std::uint64_t from, std::uint64_t iterations, co
     }
 }
 
+// Confirms and shrinks what diverged. False when it was stopped on the way.
+bool triage_campaign(const CampaignOptions& options, const CampaignHooks& hooks, WorkerPool& pool,
+                     Journal& journal, const JournalState& state, CampaignResult& result) {
+    const Clock::time_point begin = Clock::now();
+    std::vector<TriageResult> earlier;
+    for (const json& one : state.triaged) {
+        earlier.push_back(triage_result_from_json(one));
+    }
+    const auto progress = [&](std::size_t done, std::size_t total) {
+        if (hooks.progress) {
+            hooks.progress(
+                {done, total, 0, result.tally.buckets().size(), seconds_since(begin), done, true});
+        }
+    };
+    bool done = false;
+    result.triage =
+        run_triage(pool, journal, result.tally, earlier,
+                   {options.directory, options.triage_runs, options.jobs}, progress, done);
+    result.tally.set_buckets(buckets_after(result.tally, result.triage));
+    return done;
+}
+
 }  // namespace
 
 CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& hooks) {
@@ -372,6 +396,10 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
         reached_max_new = run.reached_max_new();
         committed = run.committed();
     }
+    bool triaged = !interrupted && controls.failures.empty();
+    if (triaged && options.triage_runs > 0) {
+        triaged = triage_campaign(options, hooks, pool, journal, state, result);
+    }
     journal.sync();
 
     result.iterations = options.duration_bounds ? committed : options.iterations;
@@ -398,7 +426,7 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     result.coordinator_peak_bytes = static_cast<std::uint64_t>(own.ru_maxrss) * 1024;
     result.seconds = seconds_since(begin);
     remove_tree(options.directory + "/staging");
-    const bool complete = !interrupted && controls.failures.empty() &&
+    const bool complete = !interrupted && controls.failures.empty() && triaged &&
                           (committed == result.iterations || reached_max_new);
     write_campaign(evidence,
                    campaign_json(complete ? "complete" : "incomplete", terms, tools, options));

@@ -10,6 +10,7 @@
 
 #include "campaign/planted_fault.hpp"
 #include "campaign/tally.hpp"
+#include "campaign/triage/result.hpp"
 #include "core/cases/plan.hpp"
 #include "core/tools/profile.hpp"
 
@@ -41,6 +42,7 @@ struct CampaignOptions {
     unsigned min_compared = 50;
     unsigned max_inconclusive = 5;
     unsigned damaged_percent = 15;
+    std::uint64_t triage_runs = 300;  // to shrink one case; 0: nothing is confirmed or shrunk
     Shard shard;
     std::string known_mode{known_steer};  // known_divergences/known_filter.hpp
     std::string known_directory;          // of the user's own entries; empty: none
@@ -56,6 +58,7 @@ struct Progress {
     std::uint64_t buckets = 0;
     double seconds = 0;           // since the first case of this run
     std::uint64_t done_here = 0;  // by this run, for the rate
+    bool triage = false;          // done and total are divergences that are confirmed and shrunk
 };
 
 // One control, as the summary tells it.
@@ -83,6 +86,7 @@ struct CampaignResult {
     Containment containment;
     std::vector<ControlResult> controls;
     std::vector<UnavailableOperation> unavailable;
+    std::vector<TriageResult> triage;
     std::uint64_t iterations = 0;
     std::uint64_t seed = 0;
     WorkerUsage usage;

@@ -84,6 +84,7 @@ void Tally::add(const CaseReport& report) {
             bucket.symptom = report.symptom;
             bucket.fingerprint = report.fingerprint;
             bucket.known = report.known.known;
+            bucket.status = bucket.known.empty() ? "untriaged" : known_status(bucket.known);
         }
         ++bucket.cases;
         if (bucket.kept.size() < kept_per_bucket) {
@@ -99,7 +100,15 @@ std::uint64_t Tally::total() const {
 std::uint64_t Tally::new_buckets() const {
     return static_cast<std::uint64_t>(
         std::count_if(buckets_.begin(), buckets_.end(), [](const auto& item) {
-            return item.second.known.empty() && item.second.severity != "reference";
+            return item.second.known.empty() && item.second.severity != "reference" &&
+                   item.second.status != "flaky";
+        }));
+}
+
+std::uint64_t Tally::buckets_of(std::string_view status) const {
+    return static_cast<std::uint64_t>(
+        std::count_if(buckets_.begin(), buckets_.end(), [&](const auto& item) {
+            return item.second.severity != "reference" && item.second.status == status;
         }));
 }
 
@@ -145,10 +154,16 @@ Verdict judge(const Tally& tally, const VerdictTerms& terms) {
         verdict.reasons.push_back(plural(killed, "case") + " ended difffuzz's own worker twice");
     }
     const std::uint64_t divergences = tally.new_buckets();
+    const std::uint64_t flaky = tally.buckets_of("flaky");
+    const std::uint64_t untriaged = tally.buckets_of("untriaged");
     const auto reference_only = static_cast<std::uint64_t>(
         std::count_if(tally.buckets().begin(), tally.buckets().end(), [](const auto& item) {
             return item.second.known.empty() && item.second.severity == "reference";
         }));
+    if (flaky > 0) {
+        verdict.reasons.push_back(plural(flaky, "divergence") +
+                                  " did not show again each time (flaky)");
+    }
     std::string tail = "; " + percent(tally.compared(), inside) + " compared";
     if (reference_only > 0) {
         tail += "; " + plural(reference_only, "bucket") + " of the reference's own";
@@ -160,6 +175,13 @@ Verdict judge(const Tally& tally, const VerdictTerms& terms) {
         tail += "; known divergences not considered";
     } else if (terms.known_mode == known_enter) {
         tail += "; known divergences not steered around";
+    }
+    if (flaky > 0) {
+        tail += "; " + plural(flaky, "flaky bucket");
+    }
+    if (untriaged > 0) {
+        tail += "; " + (untriaged == divergences ? "none" : plural(untriaged, "bucket") + " not") +
+                " confirmed and shrunk";
     }
     if (!tally.hangs().empty()) {
         tail += "; " + plural(tally.hangs().size(), "suspected hang");

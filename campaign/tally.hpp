@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -46,7 +47,12 @@ struct Bucket {
     std::vector<std::uint64_t> kept;  // indices with a full record, ascending
     std::string directory() const;    // below the evidence, without the index
     std::string fingerprint;
-    std::string known;  // id of the entry that covers them; empty: they are new
+    std::string known;                  // id of the entry that covers them; empty: they are new
+    std::string status = "untriaged";   // "new" and "flaky" come from triage; or "known(ID)"
+    std::vector<std::string> features;  // that its shrunk cases could not lose
+    // Met while a case of this fingerprint was shrunk; empty: in a case of the campaign.
+    std::string slipped_from;
+    std::string key() const { return bucket_key(fingerprint, known); }
 };
 
 class Tally {
@@ -77,9 +83,14 @@ public:
     const std::map<std::string, std::uint64_t>& not_accepted() const { return not_accepted_; }
     const std::map<std::string, std::uint64_t>& harness_reasons() const { return harness_reasons_; }
 
-    // Buckets that no entry knows and whose severity is not `reference`: what makes a campaign's
-    // exit code 1.
+    // What triage made of the buckets takes their place.
+    void set_buckets(std::map<std::string, Bucket> buckets) { buckets_ = std::move(buckets); }
+
+    // Buckets that no entry knows, whose severity is not `reference`, and that are not flaky: what
+    // makes a campaign's exit code 1.
     std::uint64_t new_buckets() const;
+    // Those with this status, of any severity but `reference`.
+    std::uint64_t buckets_of(std::string_view status) const;
     bool wants_record(const std::string& bucket_key) const;
     // Whether `add` of this report would open a new bucket.
     bool opens_bucket(const CaseReport& report) const;

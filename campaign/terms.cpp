@@ -73,7 +73,8 @@ void require_same_terms(const CampaignTerms& earlier, const CampaignTerms& now) 
     const json& after = now.campaign.at("terms");
     for (const auto& [key, words] :
          {std::pair{"generator", "the generator (difffuzz itself)"}, std::pair{"seed", "--seed"},
-          std::pair{"iterations", "--iterations"}, std::pair{"max_new", "--max-new"}}) {
+          std::pair{"iterations", "--iterations"}, std::pair{"max_new", "--max-new"},
+          std::pair{"triage_runs", "--triage-runs"}}) {
         if (before.at(key) != after.at(key)) {
             refuse(words, shown_number(before.at(key)), shown_number(after.at(key)));
         }

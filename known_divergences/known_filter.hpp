@@ -24,6 +24,8 @@ struct Classification {
     std::vector<std::string> inside;
     bool operator==(const Classification&) const = default;
 };
+// The status of what an entry covers, in records and summaries.
+inline std::string known_status(const std::string& id) { return "known(" + id + ")"; }
 
 // Made once, asked for every case: only entries about the declared tools and the operations of the
 // case's steps are asked, and only tables that they read are filled.

@@ -94,6 +94,7 @@ CLI::Option* timeout_flag(CLI::App& app, const std::string& spelling, Flags& fla
 
 constexpr std::uint64_t most_iterations = std::uint64_t{1} << 40;
 constexpr std::uint64_t most_seconds = std::uint64_t{1} << 30;
+constexpr std::uint64_t most_triage_runs = 1'000'000;
 constexpr std::uint64_t most_mib = std::uint64_t{1} << 20;
 
 const std::vector<FlagSpec>& flag_table() {
@@ -110,7 +111,8 @@ const std::vector<FlagSpec>& flag_table() {
          number<&Flags::damaged, 0, 100>},
         {"--jobs", "workers at a time (default: processors)", number<&Flags::jobs, 1, 256>},
         {"--timeout", "seconds for one command (default 10)", timeout_flag},
-        {"--out,--log-dir", "directory of the evidence (default difffuzz-out/SEED)",
+        {"--out,--log-dir",
+         "directory of the evidence (default difffuzz-out/SEED); of shrink: the record's file",
          text<&Flags::out>},
         {"--resume", "continue the campaign in --out", on_off<&Flags::resume>},
         {"--max-new", "end at the K-th new symptom, in the order of the cases",
@@ -123,6 +125,12 @@ const std::vector<FlagSpec>& flag_table() {
          number<&Flags::min_compared, 0, 100>},
         {"--max-inconclusive", "per cent that may be inconclusive (default 5)",
          number<&Flags::max_inconclusive, 0, 100>},
+        {"--triage-runs", "runs to shrink one divergence at most (default 300; 0: as --no-triage)",
+         number<&Flags::triage_runs, 0, most_triage_runs>},
+        {"--runs", "runs to shrink the case at most (default 300)",
+         number<&Flags::triage_runs, 1, most_triage_runs>},
+        {"--no-triage", "keep divergences as they were seen: neither confirmed nor shrunk",
+         on_off<&Flags::no_triage>},
         {"--run-as", "user that tools run as when started by root (default nobody)",
          text<&Flags::run_as>},
         {"--expose", "further directory that tools may read (repeatable)", text<&Flags::exposed>},

@@ -39,6 +39,7 @@ struct Flags {
     unsigned min_compared = 50;
     unsigned max_inconclusive = 5;
     std::optional<unsigned> damaged;
+    std::optional<std::uint64_t> triage_runs;
     std::uint64_t memory_limit_mib = 2048;
     std::uint64_t disk_limit_mib = 512;
     bool resume = false;
@@ -48,6 +49,7 @@ struct Flags {
     bool bisect = false;
     bool exhibits = false;
     bool without_own = false;
+    bool no_triage = false;
 };
 
 struct CommandSpec {
@@ -67,6 +69,7 @@ struct CommandSpec {
 CommandSpec run_command();
 CommandSpec draw_command();
 CommandSpec repro_command();
+CommandSpec shrink_command();
 CommandSpec report_command();
 CommandSpec ops_command();
 CommandSpec known_command();

@@ -5,54 +5,27 @@
 #include <boost/asio/io_context.hpp>
 
 #include "apps/difffuzz/flags.hpp"
+#include "apps/difffuzz/input.hpp"
 #include "apps/difffuzz/output.hpp"
 #include "apps/difffuzz/scratch_directory.hpp"
 #include "apps/difffuzz/tools.hpp"
-#include "campaign/evidence/files.hpp"
-#include "campaign/evidence/record.hpp"
 #include "campaign/identify.hpp"
 #include "campaign/workers/pool.hpp"
 #include "core/cases/recipe_json.hpp"
 #include "core/errors.hpp"
 #include "core/tools/dialect.hpp"
 #include "oracles/shown_text.hpp"
-#include "reporting/reports/shell_quote.hpp"
 
 namespace difffuzz {
 namespace {
 
-constexpr std::size_t max_input_bytes = std::size_t{16} << 20;
 constexpr unsigned repro_runs = 3;
-constexpr std::string_view record_kind = "difffuzz.record/";
 
 // Exit codes that 'git bisect run' knows.
 constexpr int bisect_gone = 0;
 constexpr int bisect_reproduces = 1;
 constexpr int bisect_cannot_tell = 125;
 constexpr int bisect_cannot_be_cured = 129;
-
-ParsedRecord read_input(const std::string& path) {
-    const std::string text = read_file(path, max_input_bytes);
-    ParsedRecord input;
-    try {
-        const nlohmann::json json = parse_bounded(text, max_input_bytes, 128);
-        if (json.is_object() && json.value("schema", "").starts_with(record_kind)) {
-            input = parse_record(text);
-        } else {
-            input.recipe = case_from_text(text);
-        }
-    } catch (const RecipeError& error) {
-        throw UsageError("'" + path + "' cannot be used: " + error.what());
-    } catch (const nlohmann::json::exception&) {
-        throw UsageError("'" + path + "' cannot be used: it is neither a record nor a recipe");
-    }
-    if (const auto violations = validate(input.recipe); !violations.empty()) {
-        throw UsageError("'" + path + "' holds a case outside of the envelope of '" +
-                         input.recipe.operation + "': " + violations.front().rule + ", " +
-                         violations.front().detail);
-    }
-    return input;
-}
 
 CaseReport run_once(WorkerPool& pool, const Case& c) {
     Task task;
@@ -205,13 +178,7 @@ int repro_on(const ParsedRecord& input, const Flags& flags) {
     boost::asio::io_context context;
     WorkerPool pool(context, options.executable, scratch.descriptor(),
                     worker_setup(options, default_plan()), 1);
-    for (const Step& step : input.recipe.steps) {
-        std::cout << program_of(step);
-        for (const std::string& word : render_step(input.recipe, step)) {
-            std::cout << " " << shell_quote(word);
-        }
-        std::cout << "\n";
-    }
+    std::cout << shown_commands(input.recipe);
     std::vector<CaseReport> reports{run_once(pool, input.recipe)};
     // What is not seen at once may still come and go.
     while (reports.size() < repro_runs && judge_run(input, reports.front()) != Found::same) {
@@ -222,10 +189,10 @@ int repro_on(const ParsedRecord& input, const Flags& flags) {
 
 int repro(const Flags& flags) {
     if (!flags.bisect) {
-        return repro_on(read_input(flags.positional.at(0)), flags);
+        return repro_on(read_record_or_recipe(flags.positional.at(0)), flags);
     }
     try {
-        const ParsedRecord input = read_input(flags.positional.at(0));
+        const ParsedRecord input = read_record_or_recipe(flags.positional.at(0));
         try {
             const int code = repro_on(input, flags);
             require_output();

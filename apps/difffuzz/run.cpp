@@ -31,12 +31,21 @@ constexpr std::uint64_t unbounded_iterations = std::uint64_t{1} << 40;
 class ProgressPrinter {
 public:
     void operator()(const Progress& progress) {
+        if (progress.triage && !triage_) {
+            triage_ = true;
+            last_ = -1000;
+        }
         const bool terminal = ::isatty(STDERR_FILENO) == 1;
         const double interval = terminal ? 0.2 : 10.0;
         if (progress.seconds - last_ < interval && progress.done != progress.total) {
             return;
         }
         last_ = progress.seconds;
+        if (progress.triage) {
+            print(terminal, fmt::format("{} of {} divergences confirmed and shrunk", progress.done,
+                                        progress.total));
+            return;
+        }
         const double rate =
             progress.seconds > 0 ? static_cast<double>(progress.done_here) / progress.seconds : 0;
         const double left =
@@ -50,12 +59,7 @@ public:
             bounded ? fmt::format(" of {}", progress.total) : "",
             (bounded ? progress.total : progress.done) == 1 ? "case" : "cases", rate, compared,
             progress.buckets, bounded ? fmt::format(", {:.0f} s left", left) : "");
-        if (terminal) {
-            std::cerr << "\r\033[K" << line << std::flush;
-            open_ = true;
-        } else {
-            spdlog::info(line);
-        }
+        print(terminal, line);
     }
     ~ProgressPrinter() {
         if (open_) {
@@ -67,7 +71,17 @@ public:
     ProgressPrinter& operator=(const ProgressPrinter&) = delete;
 
 private:
+    void print(bool terminal, const std::string& line) {
+        if (terminal) {
+            std::cerr << "\r\033[K" << line << std::flush;
+            open_ = true;
+        } else {
+            spdlog::info(line);
+        }
+    }
+
     double last_ = -1000;
+    bool triage_ = false;
     bool open_ = false;
 };
 
@@ -119,6 +133,9 @@ void take_over_terms(const Flags& flags, CampaignOptions& options) {
     if (flags.known_mode.empty()) {
         options.known_mode = plan.registry_mode;
     }
+    if (!flags.triage_runs && !flags.no_triage) {
+        options.triage_runs = terms.at("triage_runs");
+    }
 }
 
 CampaignOptions options_from(const Flags& flags) {
@@ -144,6 +161,10 @@ CampaignOptions options_from(const Flags& flags) {
         options.known_mode = flags.known_mode;
     }
     options.known_directory = flags.known_directory;
+    if (flags.no_triage && flags.triage_runs.value_or(0) > 0) {
+        throw UsageError("--no-triage and --triage-runs do not go together; drop one of them");
+    }
+    options.triage_runs = flags.no_triage ? 0 : flags.triage_runs.value_or(options.triage_runs);
     options.shard = parse_shard(flags.shard);
     if (flags.max_new && !flags.shard.empty()) {
         throw UsageError(
@@ -197,11 +218,11 @@ CommandSpec run_command() {
         "run",
         "runs a campaign: draws cases, runs both tools, compares, keeps what differs",
         "difffuzz run --iterations 2000 --seed 42 --subject ./my-qemu-img --ops convert,bench=2",
-        {"--iterations", "--seed",     "--subject",       "--reference",        "--ops",
-         "--jobs",       "--timeout",  "--out,--log-dir", "--resume",           "--max-new",
-         "--shard",      "--duration", "--min-compared",  "--max-inconclusive", "--damaged",
-         "--run-as",     "--expose",   "--memory-limit",  "--disk-limit",       "--no-config",
-         "--known",      "--known-dir"},
+        {"--iterations",  "--seed",         "--subject",       "--reference",        "--ops",
+         "--jobs",        "--timeout",      "--out,--log-dir", "--resume",           "--max-new",
+         "--shard",       "--duration",     "--min-compared",  "--max-inconclusive", "--damaged",
+         "--triage-runs", "--no-triage",    "--known",         "--known-dir",        "--run-as",
+         "--expose",      "--memory-limit", "--disk-limit",    "--no-config"},
         "",
         0,
         0,

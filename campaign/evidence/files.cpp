@@ -177,4 +177,16 @@ void move_directory(const std::string& from, const std::string& to) {
     sync_directory(std::filesystem::path(to).parent_path());
 }
 
+void replace_directory(const std::string& from, const std::string& to) {
+    if (!std::filesystem::exists(std::filesystem::symlink_status(to))) {
+        move_directory(from, to);
+        return;
+    }
+    if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) != 0) {
+        cannot("exchange", from);
+    }
+    sync_directory(std::filesystem::path(to).parent_path());
+    remove_tree(from);
+}
+
 }  // namespace difffuzz

@@ -33,5 +33,7 @@ int open_directory(const std::string& path);
 void remove_tree(const std::string& path);
 // Renames within the evidence and syncs both parents. Throws EnvironmentError.
 void move_directory(const std::string& from, const std::string& to);
+// The same where `to` may exist: the two change places at once, and the old one is removed.
+void replace_directory(const std::string& from, const std::string& to);
 
 }  // namespace difffuzz

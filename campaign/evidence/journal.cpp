@@ -132,6 +132,8 @@ void Journal::committed(const CaseReport& report) {
     append(json{{"committed", to_json(report)}}.dump());
 }
 
+void Journal::triaged(const json& result) { append(json{{"triaged", result}}.dump()); }
+
 void Journal::sync() {
     if (::fsync(file_.get()) != 0) {
         cannot("sync");
@@ -170,6 +172,8 @@ JournalState Journal::load(const std::string& directory,
                 ++state.committed;
                 state.in_flight.erase(report.index);
                 committed(report);
+            } else if (entry.contains("triaged")) {
+                state.triaged.push_back(entry.at("triaged"));
             } else {
                 const std::uint64_t index =
                     checked_number(entry.at("started"), "/started", 0, UINT64_MAX);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "campaign/workers/messages.hpp"
 #include "core/tools/file_descriptor.hpp"
@@ -16,6 +17,7 @@ struct JournalState {
     std::uint64_t committed = 0;  // indices 0..committed-1 are done
     // Started and not committed: whether such a case was running alone when difffuzz ended.
     std::map<std::uint64_t, bool> in_flight;
+    std::vector<nlohmann::json> triaged;  // as Journal::triaged() got them
 };
 
 class Journal {
@@ -27,6 +29,8 @@ public:
     // Written before the case's first command runs; survives the death of this process.
     void started(std::uint64_t index, bool alone);
     void committed(const CaseReport& report);
+    // What became of a divergence after the last commit.
+    void triaged(const nlohmann::json& result);
     void sync();
 
     // Reads a journal, calling `committed` for each case in index order. Throws EnvironmentError

@@ -46,7 +46,7 @@ void require_campaign(const nlohmann::json& campaign) {
         throw RecipeError("/state", "must be complete or incomplete");
     }
     ObjectFields terms(fields.required("terms"), "/terms");
-    for (const char* number : {"seed", "iterations", "generator"}) {
+    for (const char* number : {"seed", "iterations", "generator", "triage_runs"}) {
         terms.number(number, 0, UINT64_MAX);
     }
     for (const char* digest : {"plan", "subject", "reference"}) {

@@ -1,9 +1,8 @@
 #include "campaign/evidence/record.hpp"
 
-#include "core/cases/digest.hpp"
+#include "campaign/triage/fingerprint.hpp"
 #include "core/cases/draws.hpp"
 #include "core/cases/recipe_json.hpp"
-#include "images/format.hpp"
 #include "oracles/shown_text.hpp"
 #include "oracles/stream_text.hpp"
 
@@ -78,33 +77,20 @@ json base_record(const Case& c, const RecordOrigin& origin, std::string type, st
 
 }  // namespace
 
-std::string fingerprint(const Case& c, std::size_t culprit_step, const Symptom& symptom) {
-    std::string format = "none";
-    for (const Argument* argument : positionals(c.steps.at(culprit_step))) {
-        if (const auto* image = std::get_if<ImageValue>(&*argument->value)) {
-            format = std::string(format_of(c, image->id));
-            break;
-        }
-    }
-    const std::string_view feature = damage_feature(c);
-    return sha256_hex(symptom_key(symptom) + " " + format + (feature.empty() ? "" : " ") +
-                      std::string(feature))
-        .substr(0, 16);
-}
-
 json make_record(const Case& c, const CaseResult& result, const RecordOrigin& origin) {
     const Difference& difference = *result.difference;
     const Operation* operation = find_operation(c.operation);
     const Classification& known = origin.known;
     json record = base_record(c, origin, record_type(difference.symptom),
-                              known.known.empty() ? "new" : "known(" + known.known + ")");
+                              known.known.empty() ? "untriaged" : known_status(known.known));
     if (!known.inside.empty()) {
         record["inside"] = known.inside;
     }
     record["layer"] = difference.symptom.layer_name;
     record["severity"] = to_string(difference.severity);
     record["symptom"] = to_json(difference.symptom);
-    record["fingerprint"] = fingerprint(c, result.culprit_step, difference.symptom);
+    record["fingerprint"] = unshrunk_fingerprint(c, result.culprit_step, difference.symptom);
+    record["fingerprint_version"] = unshrunk_fingerprint_version;
     record["details"] = difference.details;
     record["culprit_step"] = result.culprit_step;
     record["argv"] = {{"subject", argv_json(result.subject)},
@@ -128,6 +114,10 @@ ParsedRecord parse_record(std::string_view text) {
     require_schema(fields.text("schema", 64), record_schema);
     ParsedRecord parsed;
     parsed.type = fields.text("type", 256);
+    parsed.status = fields.text("status", 64);
+    parsed.plan = fields.text("plan", 64);
+    parsed.seed = fields.number("seed", 0, UINT64_MAX);
+    parsed.iteration = fields.number("iteration", 0, UINT64_MAX);
     try {
         parsed.recipe = case_from_json(fields.required("recipe"));
     } catch (const RecipeError& error) {
@@ -140,10 +130,14 @@ ParsedRecord parse_record(std::string_view text) {
             throw RecipeError("/type", "does not follow from the symptom, which makes it '" +
                                            record_type(*parsed.symptom) + "'");
         }
-        const std::uint64_t culprit =
-            fields.number("culprit_step", 0, parsed.recipe.steps.size() - 1);
+        parsed.culprit_step = static_cast<std::size_t>(
+            fields.number("culprit_step", 0, parsed.recipe.steps.size() - 1));
+        parsed.severity = fields.text("severity", 64);
+        const bool shrunk = fields.number("fingerprint_version", unshrunk_fingerprint_version,
+                                          fingerprint_version) == fingerprint_version;
         if (parsed.fingerprint !=
-            fingerprint(parsed.recipe, static_cast<std::size_t>(culprit), *parsed.symptom)) {
+            (shrunk ? shrunk_fingerprint(parsed.recipe, *parsed.symptom)
+                    : unshrunk_fingerprint(parsed.recipe, parsed.culprit_step, *parsed.symptom))) {
             throw RecipeError("/fingerprint", "does not follow from the symptom and the recipe");
         }
         const json& images = fields.required("images");

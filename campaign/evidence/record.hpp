@@ -26,12 +26,9 @@ struct RecordOrigin {
     Classification known = {};
 };
 
-// The bucket key until cases are shrunk: the symptom, the format of the culprit step's image, and
-// the feature of the damage (images/format.hpp).
-std::string fingerprint(const Case& c, std::size_t culprit_step, const Symptom& symptom);
-
-// Holds no time, duration, process id, host, absolute path or measured resource: equal cases on
-// equal, deterministic tools give equal records, byte for byte. `result.difference` is set.
+// The record of a case as it was seen, untriaged. Holds no time, duration, process id, host,
+// absolute path or measured resource: equal cases on equal, deterministic tools give equal records,
+// byte for byte. `result.difference` is set.
 nlohmann::json make_record(const Case& c, const CaseResult& result, const RecordOrigin& origin);
 
 // The record of a case that ended difffuzz's own process twice.
@@ -43,6 +40,12 @@ struct ParsedRecord {
     Case recipe;
     std::optional<Symptom> symptom;  // not for harness_killed
     std::string fingerprint;
+    std::string severity;
+    std::string status;
+    std::string plan;  // its digest
+    std::size_t culprit_step = 0;
+    std::uint64_t seed = 0;
+    std::uint64_t iteration = 0;
     std::map<std::string, std::string> image_digests;
     Profile subject;
     Profile reference;

@@ -69,8 +69,11 @@ struct Task {
     bool layers = false;
     // A layer to leave out.
     std::optional<LayerId> without = {};
-    // Name of the directory below staging for a full record; empty: none is wanted.
+    // Name of the directory below staging for a full record; empty: none is wanted. With a recipe
+    // it is made whatever is saturated.
     std::string stage;
+    // For whoever hands tasks out to know them by; not sent.
+    std::uint64_t ticket = 0;
 };
 
 // A layer's verdict in short.
@@ -96,6 +99,12 @@ struct SideEnd {
 };
 
 // What became of one case. Also the journal's line for it.
+// Divergences with the same key are counted together: those with one fingerprint that are new, or
+// known by one entry.
+inline std::string bucket_key(const std::string& fingerprint, const std::string& known) {
+    return known.empty() ? fingerprint : fingerprint + "-" + known;
+}
+
 struct CaseReport {
     std::uint64_t index = 0;
     std::string operation;
@@ -125,11 +134,7 @@ struct CaseReport {
     std::vector<LayerId> diverged;  // in their order
     bool planted = false;           // a stand-in planted its fault
 
-    // Divergences with the same key are counted together: those with one fingerprint that are new,
-    // or known by one entry.
-    std::string bucket_key() const {
-        return known.known.empty() ? fingerprint : fingerprint + "-" + known.known;
-    }
+    std::string bucket_key() const { return difffuzz::bucket_key(fingerprint, known.known); }
 };
 
 // What a worker used, in its answer to the last message.

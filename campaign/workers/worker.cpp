@@ -8,6 +8,7 @@
 
 #include "campaign/evidence/record.hpp"
 #include "campaign/execution/tool_command.hpp"
+#include "campaign/triage/fingerprint.hpp"
 #include "campaign/workers/frames.hpp"
 #include "campaign/workers/messages.hpp"
 #include "core/cases/recipe_json.hpp"
@@ -237,14 +238,14 @@ private:
         const Difference& difference = *result.difference;
         report.type = record_type(difference.symptom);
         report.severity = std::string(to_string(difference.severity));
-        report.fingerprint = fingerprint(c, result.culprit_step, difference.symptom);
+        report.fingerprint = unshrunk_fingerprint(c, result.culprit_step, difference.symptom);
         report.symptom = to_json(difference.symptom);
         report.culprit_step = result.culprit_step;
         // What an entry says is about the two tools, each in its role.
         if (task.roles == RolePair{}) {
             report.known = cases_.filter().classify(c, result.culprit_step, difference.symptom);
         }
-        if (task.stage.empty() || saturated_.contains(report.bucket_key())) {
+        if (task.stage.empty() || (!task.recipe && saturated_.contains(report.bucket_key()))) {
             return;
         }
         const RecordOrigin origin{setup_.seed, task.index, plan_digest_,

@@ -10,6 +10,7 @@
 #include "campaign/evidence/layout.hpp"
 #include "campaign/evidence/record.hpp"
 #include "campaign/tally.hpp"
+#include "campaign/triage/triage.hpp"
 #include "core/cases/json_fields.hpp"
 #include "core/errors.hpp"
 
@@ -54,10 +55,17 @@ void print_canonical(const std::string& evidence, std::ostream& out) {
         out << line << "\n";
     }
     Tally tally;
-    Journal::load(evidence, [&](const CaseReport& report) { tally.add(report); });
+    const JournalState journal =
+        Journal::load(evidence, [&](const CaseReport& report) { tally.add(report); });
+    std::vector<TriageResult> triaged;
+    for (const nlohmann::json& one : journal.triaged) {
+        triaged.push_back(triage_result_from_json(one));
+    }
+    tally.set_buckets(buckets_after(tally, triaged));
     for (const auto& [fingerprint, bucket] : tally.buckets()) {
         out << nlohmann::json{{"fingerprint", fingerprint},
                               {"type", bucket.type},
+                              {"status", bucket.status},
                               {"cases", bucket.cases},
                               {"kept", bucket.kept}}
                    .dump(-1, ' ', true)

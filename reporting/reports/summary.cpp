@@ -62,15 +62,16 @@ json buckets_json(const Tally& tally) {
     });
     json result = json::array();
     for (const Bucket* bucket : buckets) {
-        result.push_back(
-            {{"type", bucket->type},
-             {"severity", bucket->severity},
-             {"fingerprint", bucket->fingerprint},
-             {"cases", bucket->cases},
-             {"kept", bucket->kept},
-             {"directory", bucket->directory()},
-             {"status", bucket->known.empty() ? "new" : "known(" + bucket->known + ")"},
-             {"symptom", bucket->symptom}});
+        result.push_back({{"type", bucket->type},
+                          {"status", bucket->status},
+                          {"severity", bucket->severity},
+                          {"fingerprint", bucket->fingerprint},
+                          {"cases", bucket->cases},
+                          {"kept", bucket->kept},
+                          {"directory", bucket->directory()},
+                          {"features", bucket->features},
+                          {"slipped_from", bucket->slipped_from},
+                          {"symptom", bucket->symptom}});
     }
     return result;
 }

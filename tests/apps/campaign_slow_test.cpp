@@ -133,8 +133,8 @@ TEST(Campaign, EveryRecordReproducesWithAndWithoutDifffuzz) {
 TEST(Campaign, MaxNewEndsAtTheSameCaseForAnyJobs) {
     const ScratchDirectory scratch;
     for (const char* jobs : {"1", "3"}) {
-        const Ended ended = difffuzz(
-            scratch, versions(jobs, {"--iterations", "300", "--jobs", jobs, "--max-new", "3"}));
+        const Ended ended = difffuzz(scratch, versions(jobs, {"--iterations", "300", "--jobs", jobs,
+                                                              "--max-new", "3", "--no-triage"}));
         EXPECT_EQ(ended.code, 1) << ended.err;
         EXPECT_EQ(summary_of(scratch, jobs).at("buckets").size(), 3U);
     }
@@ -146,7 +146,7 @@ TEST(Campaign, ShardsLeaveTheRestOutsideAndTogetherCoverAll) {
     std::uint64_t inside = 0;
     for (const std::string shard : {"1/3", "2/3", "3/3"}) {
         const std::string out = "shard" + shard.substr(0, 1);
-        difffuzz(scratch, versions(out, {"--iterations", "60", "--shard", shard}));
+        difffuzz(scratch, versions(out, {"--iterations", "60", "--shard", shard, "--no-triage"}));
         const nlohmann::json books = summary_of(scratch, out).at("books");
         EXPECT_EQ(books.at("outside_shard"), 40);
         inside += 60 - books.at("outside_shard").get<std::uint64_t>();
@@ -159,7 +159,7 @@ TEST(Campaign, AReferenceOutOfTheWorkspaceIsAFindingAndIsNotFollowed) {
     const fs::path tool = scratch.path() / "bad_tool-escape";
     fs::copy_file(fs::path(DIFFFUZZ_BINARY_DIR) / "bad_tool", tool);
     difffuzz(scratch, {"--seed", "3", "--iterations", "150", "--ops", "create,info", "--subject",
-                       tool, "--reference", "/usr/bin/qemu-img", "--out", "out"});
+                       tool, "--reference", "/usr/bin/qemu-img", "--out", "out", "--no-triage"});
     bool found = false;
     const nlohmann::json summary = summary_of(scratch, "out");
     for (const nlohmann::json& bucket : summary.at("buckets")) {
@@ -191,7 +191,7 @@ TEST_P(BadTool, EndsAsItsTypedOutcome) {
     const Ended ended =
         difffuzz(scratch, {"--seed", "5", "--iterations", "24", "--ops", "info", "--subject", tool,
                            "--reference", "/usr/bin/qemu-img", "--out", "out", "--timeout", "1",
-                           "--memory-limit", "512", "--disk-limit", "256"});
+                           "--memory-limit", "512", "--disk-limit", "256", "--no-triage"});
     EXPECT_EQ(ended.code, bad.code) << ended.out << ended.err;
     const nlohmann::json summary = summary_of(scratch, "out");
     EXPECT_GT(summary.at("books").value(bad.terminal, 0), 0) << summary.at("books");

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "campaign/evidence/record.hpp"
+#include "campaign/triage/fingerprint.hpp"
 
 namespace difffuzz {
 namespace {
@@ -18,7 +18,7 @@ TEST(Fingerprint, PointersPastTheEndHaveBucketsOfTheirOwn) {
     Symptom symptom;
     symptom.operation = "info";
     const auto of = [&](std::vector<Damage> damage) {
-        return fingerprint(info_of(std::move(damage)), 0, symptom);
+        return unshrunk_fingerprint(info_of(std::move(damage)), 0, symptom);
     };
     const Damage past{"map.entry", 0, 1 << 20};
     EXPECT_EQ(of({past}), of({past, past}));

@@ -28,7 +28,8 @@ def main() -> int:
     documents = []
     for directory in evidence:
         documents += [("plan", directory / "plan.json"), ("summary", directory / "summary.json")]
-        documents += [("record", path) for path in sorted(directory.glob("records/*/*/record.json"))]
+        documents += [("record", path) for name in ("record.json", "original/first_seen.json")
+                      for path in sorted(directory.glob(f"records/*/*/{name}"))]
     failed = False
     for name, path in documents:
         error = jsonschema.exceptions.best_match(

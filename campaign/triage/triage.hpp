@@ -1,0 +1,48 @@
+// The triage of a campaign, after its last commit: which divergences are confirmed and shrunk, in
+// which order, and what is kept of it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "campaign/evidence/journal.hpp"
+#include "campaign/tally.hpp"
+#include "campaign/triage/result.hpp"
+#include "campaign/workers/pool.hpp"
+
+namespace difffuzz {
+
+// Symptoms that are triaged at most, those of slips included; the rest stays untriaged.
+inline constexpr std::size_t max_triaged_symptoms = 100;
+
+struct TriageTerms {
+    std::string evidence;          // directory
+    std::uint64_t max_runs = 300;  // of one case; 0: no triage
+    unsigned jobs = 1;
+};
+
+// Steps:
+//   1. the buckets of the tally by severity and lowest index, the first 100; of each the cases that
+//      have a record: confirmed, shrunk, their records put in their places;
+//   2. what they slipped to that no case of the campaign showed, in the same order, each once; what
+//      these slip to, and so on, up to 100 symptoms in all.
+// What stands in `earlier` (a journal's) is not done again. `progress` is called with how many are
+// done and how many there are so far. Returns the results in that order; a stopped pool leaves out
+// those that it did not come to, and `*done` false.
+std::vector<TriageResult> run_triage(WorkerPool& pool, Journal& journal, const Tally& tally,
+                                     const std::vector<TriageResult>& earlier,
+                                     const TriageTerms& terms,
+                                     const std::function<void(std::size_t, std::size_t)>& progress,
+                                     bool& done);
+
+// The buckets of a campaign once the results are known, by fingerprint: a triaged case counts in
+// that of its shrunk case; the cases of a symptom that have no record count in the bucket of its
+// first one.
+std::map<std::string, Bucket> buckets_after(const Tally& tally,
+                                            const std::vector<TriageResult>& results);
+
+}  // namespace difffuzz
