@@ -4,8 +4,8 @@
 namespace difffuzz {
 
 const std::vector<CommandSpec>& commands() {
-    static const std::vector<CommandSpec> table{run_command(), draw_command(), repro_command(),
-                                                report_command(), ops_command()};
+    static const std::vector<CommandSpec> table{run_command(),    draw_command(), repro_command(),
+                                                report_command(), ops_command(),  file_command()};
     return table;
 }
 

@@ -28,9 +28,14 @@ struct Flags {
     std::string run_as;
     std::string format;
     std::string executable;
+    std::string tracker = "github";
+    std::string repository;
+    std::string api_url;
+    std::string on_closed = "reopen";
     std::vector<std::string> exposed;
     std::vector<std::string> pins;
     std::vector<std::string> positional;
+    std::vector<std::string> labels;
     unsigned jobs = 0;  // 0: as many as there are processors
     std::chrono::milliseconds timeout{10'000};
     unsigned min_compared = 50;
@@ -43,6 +48,10 @@ struct Flags {
     bool canonical = false;
     bool json = false;
     bool bisect = false;
+    std::uint64_t max_issues = 10;
+    std::uint64_t tracker_timeout = 30;  // seconds
+    bool create_issues = false;
+    bool dry_run = false;
 };
 
 struct CommandSpec {
@@ -64,6 +73,7 @@ CommandSpec draw_command();
 CommandSpec repro_command();
 CommandSpec report_command();
 CommandSpec ops_command();
+CommandSpec file_command();
 
 const std::vector<CommandSpec>& commands();
 
