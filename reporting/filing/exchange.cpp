@@ -174,7 +174,7 @@ Decision decide(const HttpRequest& request, const HttpAnswer& answer, unsigned t
 Exchange::Exchange(HttpClient& client, FilingClock& clock, Asked asked, RetryRules rules)
     : client_(client), clock_(clock), asked_(std::move(asked)), rules_(rules) {}
 
-HttpAnswer Exchange::answered(const HttpRequest& request, bool may_be_missing) {
+HttpAnswer Exchange::send(const HttpRequest& request, bool may_be_missing) {
     for (unsigned tries = 1;; ++tries) {
         HttpAnswer answer = client_.send(request);
         if (may_be_missing && answer.fate == Fate::answered &&
@@ -204,16 +204,23 @@ HttpAnswer Exchange::answered(const HttpRequest& request, bool may_be_missing) {
     }
 }
 
-nlohmann::json Exchange::ask(const HttpRequest& request) { return *ask_if_there(request, false); }
+Answered Exchange::ask(const HttpRequest& request) { return read(request, send(request, false)); }
 
-std::optional<nlohmann::json> Exchange::ask_if_there(const HttpRequest& request,
-                                                     bool may_be_missing) {
-    const HttpAnswer answer = answered(request, may_be_missing);
+std::optional<Answered> Exchange::ask_if_there(const HttpRequest& request) {
+    const HttpAnswer answer = send(request, true);
     if (answer.status == 404 || answer.status == 410) {
         return std::nullopt;
     }
+    return read(request, answer);
+}
+
+Answered Exchange::read(const HttpRequest& request, const HttpAnswer& answer) const {
+    Answered answered;
+    if (const std::string link = header(answer, "link"); !link.empty()) {
+        answered.further = link.find("rel=\"next\"") != std::string::npos;
+    }
     try {
-        return parse_bounded(answer.body, max_answer_bytes, 64);
+        answered.body = parse_bounded(answer.body, max_answer_bytes, 64);
     } catch (const RecipeError&) {
         throw FilingError(fmt::format("{} answers '{} {}' with something that is not JSON; check "
                                       "--api-url",
@@ -221,6 +228,7 @@ std::optional<nlohmann::json> Exchange::ask_if_there(const HttpRequest& request,
                                       request.path.substr(0, request.path.find('?'))),
                           FilingError::Reach::all);
     }
+    return answered;
 }
 
 void Exchange::pause_before_try(unsigned tries) { clock_.pause(back_off(tries, rules_)); }

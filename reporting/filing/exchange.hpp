@@ -53,15 +53,20 @@ struct Decision {
 Decision decide(const HttpRequest& request, const HttpAnswer& answer, unsigned tries,
                 std::int64_t now, const Asked& asked, const RetryRules& rules);
 
+struct Answered {
+    nlohmann::json body;
+    // Of a list: whether there is a further page; nothing where the answer does not say.
+    std::optional<bool> further;
+};
+
 class Exchange {
 public:
     Exchange(HttpClient& client, FilingClock& clock, Asked asked, RetryRules rules = {});
 
-    // The answer's JSON. Throws FilingError or LostAnswer.
-    nlohmann::json ask(const HttpRequest& request);
+    // Throws FilingError or LostAnswer.
+    Answered ask(const HttpRequest& request);
     // Nothing where the tracker says that there is no such thing (404, 410).
-    std::optional<nlohmann::json> ask_if_there(const HttpRequest& request,
-                                               bool may_be_missing = true);
+    std::optional<Answered> ask_if_there(const HttpRequest& request);
     // Before trying again what was lost: the n-th pause.
     void pause_before_try(unsigned tries);
 
@@ -70,7 +75,8 @@ public:
     const Asked& asked() const { return asked_; }
 
 private:
-    HttpAnswer answered(const HttpRequest& request, bool may_be_missing);
+    HttpAnswer send(const HttpRequest& request, bool may_be_missing);
+    Answered read(const HttpRequest& request, const HttpAnswer& answer) const;
 
     HttpClient& client_;
     FilingClock& clock_;

@@ -94,10 +94,12 @@ private:
         std::vector<Item> all;
         for (unsigned page = 1; page <= max_pages; ++page) {
             const HttpRequest request = request_of(page);
-            const json answer = exchange_.ask(request);
-            std::vector<Item> items = read(request, answer, how);
+            const Answered answer = exchange_.ask(request);
+            std::vector<Item> items = read(request, answer.body, how);
             std::ranges::move(items, std::back_inserter(all));
-            if (enough(all) || read(request, answer, row_.items_in) < row_.page_size) {
+            const bool further = answer.further.value_or(
+                read(request, answer.body, row_.items_in) >= row_.page_size);
+            if (!further || enough(all)) {
                 return all;
             }
         }
@@ -133,7 +135,7 @@ private:
         if (one.known) {
             const HttpRequest request = row_.issue(job_.repo, *one.known);
             if (const auto answer = exchange_.ask_if_there(request)) {
-                found.push_back(read(request, *answer, row_.issue_in));
+                found.push_back(read(request, answer->body, row_.issue_in));
             }
         }
         auto here = best(found, fingerprint);
@@ -223,7 +225,7 @@ private:
                 ids.push_back(there->second);
             } else {
                 const HttpRequest request = row_.create_label(job_.repo, name);
-                ids.push_back(read(request, exchange_.ask(request), [](const json& answer) {
+                ids.push_back(read(request, exchange_.ask(request).body, [](const json& answer) {
                     return answer.at("id").get<std::uint64_t>();
                 }));
             }
@@ -258,7 +260,7 @@ private:
     TrackedIssue create_once(const HttpRequest& request, const std::string& fingerprint) {
         for (unsigned tries = 1;; ++tries) {
             try {
-                return read(request, exchange_.ask(request), row_.issue_in);
+                return read(request, exchange_.ask(request).body, row_.issue_in);
             } catch (const LostAnswer& lost) {
                 exchange_.pause_before_try(tries);
                 list_recent();
