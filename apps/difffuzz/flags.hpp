@@ -31,9 +31,14 @@ struct Flags {
     std::string known_directory;
     std::string executable;
     std::string recipes;
+    std::string tracker = "github";
+    std::string repository;
+    std::string api_url;
+    std::string on_closed = "reopen";
     std::vector<std::string> exposed;
     std::vector<std::string> pins;
     std::vector<std::string> positional;
+    std::vector<std::string> labels;
     unsigned jobs = 0;  // 0: as many as there are processors
     std::chrono::milliseconds timeout{10'000};
     unsigned min_compared = 50;
@@ -50,6 +55,10 @@ struct Flags {
     bool exhibits = false;
     bool without_own = false;
     bool no_triage = false;
+    std::uint64_t max_issues = 10;
+    std::uint64_t tracker_timeout = 30;  // seconds
+    bool create_issues = false;
+    bool dry_run = false;
 };
 
 struct CommandSpec {
@@ -74,6 +83,7 @@ CommandSpec report_command();
 CommandSpec ops_command();
 CommandSpec known_command();
 CommandSpec selftest_command();
+CommandSpec file_command();
 
 const std::vector<CommandSpec>& commands();
 

@@ -4,6 +4,7 @@
 #include "core/cases/recipe_json.hpp"
 #include "core/errors.hpp"
 #include "core/tools/dialect.hpp"
+#include "reporting/filing/embedded_record.hpp"
 #include "reporting/reports/shell_quote.hpp"
 
 namespace difffuzz {
@@ -15,7 +16,10 @@ constexpr std::string_view record_kind = "difffuzz.record/";
 }  // namespace
 
 ParsedRecord read_record_or_recipe(const std::string& path) {
-    const std::string text = read_file(path, max_input_bytes);
+    std::string text = read_file(path, max_input_bytes);
+    if (auto record = find_embedded_record(text)) {
+        text = std::move(*record);
+    }
     ParsedRecord input;
     try {
         const nlohmann::json json = parse_bounded(text, max_input_bytes, 128);

@@ -7,8 +7,8 @@
 
 namespace difffuzz {
 
-// A record, or a bare recipe (without a symptom), inside its operation's envelope. UsageError
-// naming the file.
+// A record, also in the text of an issue, or a bare recipe (without a symptom), of at most 16 MiB,
+// inside its operation's envelope. Throws UsageError naming the file.
 ParsedRecord read_record_or_recipe(const std::string& path);
 
 // The commands of a case as a shell would take them, one a line.

@@ -1,4 +1,4 @@
-// Entry: a worker when re-executed as one, else the command line.
+// Entry: a worker or the filing process when executed anew as one, else the command line.
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -13,6 +13,8 @@
 #include "campaign/workers/worker.hpp"
 #include "core/errors.hpp"
 #include "oracles/shown_text.hpp"
+#include "reporting/filing/filing_process.hpp"
+#include "reporting/filing/tokens.hpp"
 #include "reporting/reports/reproduce_script.hpp"
 
 namespace {
@@ -38,6 +40,10 @@ int main(int argc, char** argv) {
         if (argc > 1 && std::strcmp(argv[1], difffuzz::worker_command) == 0) {
             return difffuzz::serve_worker(worker_socket, extra_files);
         }
+        if (argc > 1 && std::strcmp(argv[1], difffuzz::filing_command) == 0) {
+            return difffuzz::serve_filing();
+        }
+        difffuzz::shed_tokens(argv);
         difffuzz::end_when_interrupted();
         const int code = difffuzz::dispatch(std::vector<std::string>(argv + 1, argv + argc));
         difffuzz::require_output();

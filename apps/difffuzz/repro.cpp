@@ -1,67 +1,23 @@
-// difffuzz repro: runs the case of a record or a recipe on the tools at hand.
+// difffuzz repro: runs the case of a record, a recipe or an issue on the tools at hand.
 #include <iostream>
 #include <set>
-
-#include <boost/asio/io_context.hpp>
 
 #include "apps/difffuzz/flags.hpp"
 #include "apps/difffuzz/input.hpp"
 #include "apps/difffuzz/output.hpp"
-#include "apps/difffuzz/scratch_directory.hpp"
-#include "apps/difffuzz/tools.hpp"
-#include "campaign/identify.hpp"
-#include "campaign/workers/pool.hpp"
-#include "core/cases/recipe_json.hpp"
+#include "apps/difffuzz/reproducing.hpp"
+#include "campaign/evidence/record.hpp"
 #include "core/errors.hpp"
-#include "core/tools/dialect.hpp"
 #include "oracles/shown_text.hpp"
 
 namespace difffuzz {
 namespace {
-
-constexpr unsigned repro_runs = 3;
 
 // Exit codes that 'git bisect run' knows.
 constexpr int bisect_gone = 0;
 constexpr int bisect_reproduces = 1;
 constexpr int bisect_cannot_tell = 125;
 constexpr int bisect_cannot_be_cured = 129;
-
-CaseReport run_once(WorkerPool& pool, const Case& c) {
-    Task task;
-    task.recipe = c;
-    task.digests = true;
-    bool handed_out = false;
-    CaseReport result;
-    result.terminal = Terminal::harness_killed;
-    WorkerPool::Handlers handlers;
-    handlers.next = [&]() -> NextTask {
-        if (handed_out) {
-            return NothingLeft{};
-        }
-        handed_out = true;
-        return task;
-    };
-    handlers.done = [&](const Task&, CaseReport report) { result = std::move(report); };
-    handlers.lost = [](const Task&) {};
-    pool.run(handlers);
-    return result;
-}
-
-enum class Found { same, other, gone, unclear };
-
-Found judge_run(const ParsedRecord& input, const CaseReport& report) {
-    switch (report.terminal) {
-        case Terminal::agreed:
-        case Terminal::refused_by_both:
-            return Found::gone;
-        case Terminal::diverged:
-            return !input.symptom || to_json(*input.symptom) == report.symptom ? Found::same
-                                                                               : Found::other;
-        default:
-            return Found::unclear;
-    }
-}
 
 void print_line(const std::string& line) { std::cout << printable_text(line) << "\n"; }
 
@@ -104,16 +60,6 @@ void print_both(const nlohmann::json& expected, const nlohmann::json& seen) {
         print_line("  * " + key + ": expected " + "'" + before + "'" + ", seen " + "'" + now + "'");
     }
     print_line("  what differs: " + differing);
-}
-
-std::string drifted_image(const ParsedRecord& input, const CaseReport& report) {
-    for (const auto& [id, digest] : input.image_digests) {
-        const auto found = report.image_digests.find(id);
-        if (found == report.image_digests.end() || found->second != digest) {
-            return id;
-        }
-    }
-    return {};
 }
 
 int conclude(const ParsedRecord& input, const std::vector<CaseReport>& reports, bool bisect) {
@@ -167,23 +113,9 @@ int conclude(const ParsedRecord& input, const std::vector<CaseReport>& reports, 
 }
 
 int repro_on(const ParsedRecord& input, const Flags& flags) {
-    CampaignOptions options;
-    const ToolPaths tools = find_tools(flags);
-    options.subject = tools.subject;
-    options.reference = tools.reference;
-    options.exposed = exposed_from(flags);
-    options.run_as = tool_identity(flags);
-    options.limits = limits_from(flags);
-    const ScratchDirectory scratch;
-    boost::asio::io_context context;
-    WorkerPool pool(context, options.executable, scratch.descriptor(),
-                    worker_setup(options, default_plan()), 1);
+    Reproducer reproducer(flags);
     std::cout << shown_commands(input.recipe);
-    std::vector<CaseReport> reports{run_once(pool, input.recipe)};
-    // What is not seen at once may still come and go.
-    while (reports.size() < repro_runs && judge_run(input, reports.front()) != Found::same) {
-        reports.push_back(run_once(pool, input.recipe));
-    }
+    const std::vector<CaseReport> reports = reproducer.run(input);
     return conclude(input, reports, flags.bisect);
 }
 

@@ -8,12 +8,14 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include "apps/difffuzz/filing.hpp"
 #include "apps/difffuzz/flags.hpp"
 #include "apps/difffuzz/stand_in.hpp"
 #include "apps/difffuzz/tools.hpp"
 #include "campaign/campaign.hpp"
 #include "campaign/evidence/files.hpp"
 #include "campaign/evidence/layout.hpp"
+#include "campaign/evidence/lock.hpp"
 #include "core/decimal.hpp"
 #include "core/errors.hpp"
 #include "ops/operation.hpp"
@@ -191,9 +193,40 @@ CampaignOptions options_from(const Flags& flags) {
     return options;
 }
 
+// Whatever comes of it, the campaign's verdict stands.
+void create_issues(const FilingJob& job, const CampaignOptions& options, const Verdict& verdict) {
+    if (verdict.exit == ExitCode::interrupted) {
+        std::cout << "issues: none filed, since the campaign was interrupted\n";
+        return;
+    }
+    std::cout << "issues:\n";
+    try {
+        std::vector<FoundBucket> buckets;
+        for (FoundBucket& bucket : load_buckets(options.directory)) {
+            const std::string why = never_filed(bucket, false);
+            if (why.empty()) {
+                buckets.push_back(std::move(bucket));
+            } else {
+                std::cout << printable_text(bucket.directory + ": not filed: " + why) << "\n";
+            }
+        }
+        const EvidenceLock lock(options.directory);
+        if (!file_buckets(options.directory, buckets, job)) {
+            std::cout << "not all could be filed; 'difffuzz file "
+                      << printable_text(options.directory) << "' tries again\n";
+        }
+    } catch (const std::runtime_error& error) {
+        std::cout << "nothing more could be filed: " << printable_text(error.what()) << "\n";
+    }
+}
+
 int run(const Flags& flags) {
     spdlog::set_default_logger(spdlog::stderr_logger_st("difffuzz"));
     spdlog::set_pattern("%H:%M:%S %v");
+    std::optional<FilingJob> filing;
+    if (flags.create_issues) {
+        filing = filing_job(flags, false);
+    }
     const CampaignOptions options = options_from(flags);
     CampaignResult result;
     {
@@ -208,25 +241,38 @@ int run(const Flags& flags) {
     write_file(options.directory, "summary.json", summary.dump(2) + "\n");
     write_file(options.directory, "summary.txt", text);
     std::cout << text << "evidence: " << printable_text(options.directory) << "\n";
+    if (filing) {
+        create_issues(*filing, options, result.verdict);
+    }
     return static_cast<int>(result.verdict.exit);
 }
 
 }  // namespace
 
 CommandSpec run_command() {
-    return {
+    CommandSpec command{
         "run",
         "runs a campaign: draws cases, runs both tools, compares, keeps what differs",
         "difffuzz run --iterations 2000 --seed 42 --subject ./my-qemu-img --ops convert,bench=2",
-        {"--iterations",  "--seed",         "--subject",       "--reference",        "--ops",
-         "--jobs",        "--timeout",      "--out,--log-dir", "--resume",           "--max-new",
-         "--shard",       "--duration",     "--min-compared",  "--max-inconclusive", "--damaged",
-         "--triage-runs", "--no-triage",    "--known",         "--known-dir",        "--run-as",
-         "--expose",      "--memory-limit", "--disk-limit",    "--no-config"},
+        {"--iterations",   "--seed",
+         "--subject",      "--reference",
+         "--ops",          "--jobs",
+         "--timeout",      "--out,--log-dir",
+         "--resume",       "--max-new",
+         "--shard",        "--duration",
+         "--min-compared", "--max-inconclusive",
+         "--damaged",      "--triage-runs",
+         "--no-triage",    "--known",
+         "--known-dir",    "--run-as",
+         "--expose",       "--memory-limit",
+         "--disk-limit",   "--no-config",
+         "--create-issues"},
         "",
         0,
         0,
         run};
+    command.flags.insert(command.flags.end(), std::begin(filing_flags), std::end(filing_flags));
+    return command;
 }
 
 }  // namespace difffuzz

@@ -12,6 +12,7 @@
 #include <optional>
 #include <poll.h>
 #include <sched.h>
+#include <spawn.h>
 #include <string_view>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -29,6 +30,7 @@ namespace difffuzz {
 namespace {
 
 constexpr int worker_socket = 3;
+constexpr int helper_descriptor = 3;
 // Tells the executed worker what only its start knows.
 constexpr const char* user_namespace_variable = "DIFFFUZZ_USER_NAMESPACE";
 
@@ -340,6 +342,55 @@ void die_with_parent() {
     }
     pollfd socket{worker_socket, 0, 0};
     if (::poll(&socket, 1, 0) > 0 && (socket.revents & POLLHUP) != 0) {
+        ::_exit(0);
+    }
+}
+
+HelperProcess start_helper(const std::string& executable, const std::vector<std::string>& arguments,
+                           int handed_over) {
+    int input[2];
+    int output[2];
+    if (::pipe2(input, O_CLOEXEC) != 0 || ::pipe2(output, O_CLOEXEC) != 0) {
+        throw std::system_error(errno, std::generic_category(), "pipe");
+    }
+    const FileDescriptor their_input(input[0]);
+    FileDescriptor our_input(input[1]);
+    FileDescriptor our_output(output[0]);
+    const FileDescriptor their_output(output[1]);
+    std::vector<std::string> words{executable};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    const auto argv = pointers(words);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, their_input.get(), STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, their_output.get(), STDOUT_FILENO);
+    if (handed_over >= 0) {
+        posix_spawn_file_actions_adddup2(&actions, handed_over, helper_descriptor);
+    } else {
+        posix_spawn_file_actions_addopen(&actions, helper_descriptor, "/dev/null", O_RDONLY, 0);
+    }
+    posix_spawn_file_actions_addclosefrom_np(&actions, helper_descriptor + 1);
+    pid_t pid = -1;
+    const int error =
+        ::posix_spawn(&pid, executable.c_str(), &actions, nullptr, argv.data(), ::environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error != 0) {
+        throw EnvironmentError("cannot start " + executable + ": " + std::strerror(error));
+    }
+    return {pid, our_input.release(), our_output.release()};
+}
+
+void wait_for_helper(const HelperProcess& helper) {
+    while (::waitpid(helper.pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+}
+
+void end_with_parent() {
+    const pid_t parent = ::getppid();
+    if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) {
+        throw std::system_error(errno, std::generic_category(), "parent-death signal");
+    }
+    if (::getppid() != parent) {
         ::_exit(0);
     }
 }

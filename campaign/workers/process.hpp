@@ -35,4 +35,20 @@ bool worker_has_user_namespace();
 // the process when the parent is gone already (its end of the socket is closed).
 void die_with_parent();
 
+// Another helper of ours: difffuzz executed anew without namespaces of its own.
+struct HelperProcess {
+    pid_t pid = -1;
+    int input = -1;   // owned by whoever holds this value: its standard input
+    int output = -1;  // owned likewise: its standard output
+};
+
+// Starts `executable` with `arguments` (argv[0] excluded). It inherits stderr, finds `handed_over`
+// (-1: none) as descriptor 3, and nothing else above that. Throws EnvironmentError.
+HelperProcess start_helper(const std::string& executable, const std::vector<std::string>& arguments,
+                           int handed_over);
+// Waits for its end.
+void wait_for_helper(const HelperProcess& helper);
+// In a helper: makes it end when its parent does, also when that has happened already.
+void end_with_parent();
+
 }  // namespace difffuzz

@@ -1,6 +1,5 @@
 #include "reporting/reports/canonical.hpp"
 
-#include <filesystem>
 #include <map>
 
 #include <nlohmann/json.hpp>
@@ -13,34 +12,13 @@
 #include "campaign/triage/triage.hpp"
 #include "core/cases/json_fields.hpp"
 #include "core/errors.hpp"
+#include "reporting/found_buckets.hpp"
 
 namespace difffuzz {
-namespace {
-
-namespace fs = std::filesystem;
-
-constexpr std::size_t max_record_bytes = std::size_t{16} << 20;
-
-std::vector<std::string> record_files(const std::string& directory) {
-    std::vector<std::string> paths;
-    try {
-        for (const auto& entry : fs::recursive_directory_iterator(directory)) {
-            if (entry.path().filename() == "record.json") {
-                paths.push_back(entry.path());
-            }
-        }
-    } catch (const fs::filesystem_error& error) {
-        throw UsageError("cannot look into '" + directory + "': " + error.code().message());
-    }
-    return paths;
-}
-
-}  // namespace
-
 void print_canonical(const std::string& evidence, std::ostream& out) {
     read_campaign(evidence);
     std::map<std::pair<std::uint64_t, std::string>, std::string> records;
-    for (const std::string& path : record_files(evidence + "/records")) {
+    for (const std::string& path : record_files(evidence)) {
         try {
             const nlohmann::json record =
                 parse_bounded(read_evidence_file(path, max_record_bytes), max_record_bytes, 128);

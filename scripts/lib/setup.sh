@@ -113,3 +113,33 @@ ensure_second_qemu() {
     done
     die "$exit_environment" "no second qemu-img can be had; see the lines above for each suite"
 }
+
+# ensure_npm: npm, which Debian has under its own name and others ship with Node.js.
+ensure_npm() {
+    command -v npm >/dev/null || ensure_packages npm
+}
+
+# published_file PACKAGE VERSION MEMBER NAME: a file of an npm package as .tools/published/NAME.
+published_file() {
+    local directory=$repository_root/.tools/published scratch archive=()
+    [[ ! -f $directory/$4 ]] || return 0
+    ensure_npm
+    say "getting $4 of npm's $1"
+    mkdir -p -- "$directory"
+    scratch=$(mktemp -d)
+    quietly "cannot get npm's $1@$2" npm pack --silent --pack-destination "$scratch" "$1@$2" ||
+        exit "$exit_environment"
+    archive=("$scratch"/*.tgz)
+    tar -xzf "${archive[0]}" -O "package/$3" >"$scratch/file" ||
+        die "$exit_environment" "npm's $1@$2 has no file '$3'"
+    mv -- "$scratch/file" "$directory/$4"
+    rm -rf -- "$scratch"
+}
+
+# ensure_published: what tests check against and others publish: GitHub's description of its API,
+# and the schema of SARIF.
+ensure_published() {
+    published_file @octokit/openapi 23.0.2 generated/api.github.com.json api.github.com.json
+    published_file @microsoft/jest-sarif 1.0.0-beta.0 lib/schemas/sarif-2.1.0-rtm.5.json \
+        sarif-2.1.0.json
+}

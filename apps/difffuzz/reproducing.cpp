@@ -1,0 +1,91 @@
+#include "apps/difffuzz/reproducing.hpp"
+
+#include <boost/asio/io_context.hpp>
+
+#include "apps/difffuzz/scratch_directory.hpp"
+#include "apps/difffuzz/tools.hpp"
+#include "campaign/identify.hpp"
+#include "campaign/workers/pool.hpp"
+
+namespace difffuzz {
+namespace {
+
+constexpr unsigned repro_runs = 3;
+
+CaseReport run_once(WorkerPool& pool, const Case& c) {
+    Task task;
+    task.recipe = c;
+    task.digests = true;
+    bool handed_out = false;
+    CaseReport result;
+    result.terminal = Terminal::harness_killed;
+    WorkerPool::Handlers handlers;
+    handlers.next = [&]() -> NextTask {
+        if (handed_out) {
+            return NothingLeft{};
+        }
+        handed_out = true;
+        return task;
+    };
+    handlers.done = [&](const Task&, CaseReport report) { result = std::move(report); };
+    handlers.lost = [](const Task&) {};
+    pool.run(handlers);
+    return result;
+}
+
+}  // namespace
+
+Found judge_run(const ParsedRecord& input, const CaseReport& report) {
+    switch (report.terminal) {
+        case Terminal::agreed:
+        case Terminal::refused_by_both:
+            return Found::gone;
+        case Terminal::diverged:
+            return !input.symptom || to_json(*input.symptom) == report.symptom ? Found::same
+                                                                               : Found::other;
+        default:
+            return Found::unclear;
+    }
+}
+
+std::string drifted_image(const ParsedRecord& input, const CaseReport& report) {
+    for (const auto& [id, digest] : input.image_digests) {
+        const auto found = report.image_digests.find(id);
+        if (found == report.image_digests.end() || found->second != digest) {
+            return id;
+        }
+    }
+    return {};
+}
+
+struct Reproducer::State {
+    ScratchDirectory scratch;
+    boost::asio::io_context context;
+    CampaignOptions options;
+    std::unique_ptr<WorkerPool> pool;
+};
+
+Reproducer::Reproducer(const Flags& flags) : state_(std::make_unique<State>()) {
+    const ToolPaths tools = find_tools(flags);
+    CampaignOptions& options = state_->options;
+    options.subject = tools.subject;
+    options.reference = tools.reference;
+    options.exposed = exposed_from(flags);
+    options.run_as = tool_identity(flags);
+    options.limits = limits_from(flags);
+    state_->pool = std::make_unique<WorkerPool>(state_->context, options.executable,
+                                                state_->scratch.descriptor(),
+                                                worker_setup(options, default_plan()), 1);
+}
+
+Reproducer::~Reproducer() = default;
+
+std::vector<CaseReport> Reproducer::run(const ParsedRecord& input) {
+    std::vector<CaseReport> reports{run_once(*state_->pool, input.recipe)};
+    while (reports.size() < repro_runs && judge_run(input, reports.front()) != Found::same) {
+        reports.push_back(run_once(*state_->pool, input.recipe));
+    }
+    return reports;
+}
+
+}  // namespace difffuzz
