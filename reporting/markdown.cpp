@@ -23,7 +23,7 @@ std::size_t longest_backtick_run(std::string_view text) {
 }
 
 bool is_plain(char byte) {
-    constexpr std::string_view others = " _.,:;+~!/()[]'-";
+    constexpr std::string_view others = " _.,:;+~!%/()[]'-";
     return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
            (byte >= 'A' && byte <= 'Z') || others.find(byte) != std::string_view::npos;
 }

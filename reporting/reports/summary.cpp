@@ -131,6 +131,8 @@ std::string share(std::uint64_t part, std::uint64_t whole) {
                                     100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
+}  // namespace
+
 std::vector<std::string> containment_gaps(const json& containment) {
     std::vector<std::string> gaps;
     for (const auto& [key, words] :
@@ -145,8 +147,6 @@ std::vector<std::string> containment_gaps(const json& containment) {
     }
     return gaps;
 }
-
-}  // namespace
 
 json summary_json(const CampaignResult& result) {
     json controls = json::array();

@@ -37,7 +37,7 @@ class Tracker:
         self.token, self.checker = token, checker
         self.issues, self.indexed, self.cues = [], set(), []
         self.requests, self.problems = [], []
-        self.labels = {}
+        self.labels, self.busy = {}, 0
         self.lock = threading.RLock()
         self.ended = threading.Event()
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self.handler())
@@ -73,6 +73,20 @@ class Tracker:
         return Handler
 
     def serve(self, request, raw):
+        with self.lock:
+            self.busy += 1
+        try:
+            self.serve_one(request, raw)
+        finally:
+            with self.lock:
+                self.busy -= 1
+
+    def settle(self):
+        """Waits until nothing is being carried out any more."""
+        while self.busy > 0:
+            time.sleep(0.01)
+
+    def serve_one(self, request, raw):
         with self.lock:
             self.requests.append((request.command, request.path, dict(request.headers), raw))
             cue = next((cue for cue in self.cues if cue.times > 0 and cue.method == request.command
