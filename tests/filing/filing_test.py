@@ -143,6 +143,13 @@ class GitHubTest(unittest.TestCase):
         self.assertEqual(self.tracker.issues[-1]["state"], "open")
         self.assertEqual(len(self.tracker.issues), FEW + 1)
 
+    def test_an_issue_that_is_gone_is_filed_anew(self):
+        self.assertEqual(self.file()[0], 0)
+        self.tracker.issues[0]["text"] = "something else now"
+        (self.tracker.issues[1])["deleted"] = True
+        code, out, err = self.file()
+        self.assertEqual((code, out.count("filed as #")), (0, 2), out + err)
+
     def test_the_cap_holds_for_a_run_and_for_a_day(self):
         code, out, _ = self.file("--max-issues", 2)
         self.assertEqual((code, len(self.tracker.issues)), (7, 2), out)
@@ -167,6 +174,14 @@ class GitHubTest(unittest.TestCase):
         self.expect_sentence("redirect (302) to 'http://localhost:1/elsewhere'")
         self.tracker.cues.append(Cue("GET", "issues", "garbage"))
         self.expect_sentence("something that is not JSON")
+        self.tracker.cues.append(Cue("GET", "search", 200, times=9, body={
+            "total_count": 0, "incomplete_results": True, "items": []}))
+        for issue in self.tracker.issues:
+            issue["created"] = issue["changed"] = 1e9
+        (self.kept.path / "filed.json").unlink()
+        self.expect_sentence("search ran out of time")
+        self.tracker.cues.clear()
+        self.assertEqual(len(self.tracker.issues), FEW - 1)
         self.tracker.cues.append(Cue("GET", "issues", 429, headers={"Retry-After": "4000"}))
         self.expect_sentence("limits the rate of requests until")
 

@@ -185,12 +185,14 @@ class Tracker:
         return issue
 
     def number(self, number):
-        return self.issues[int(number) - 1] if 0 < int(number) <= len(self.issues) else None
+        there = 0 < int(number) <= len(self.issues) and "deleted" not in self.issues[int(number) - 1]
+        return self.issues[int(number) - 1] if there else None
 
     def changed_since(self, text):
         since = datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(
             tzinfo=datetime.timezone.utc).timestamp()
-        found = [issue for issue in self.issues if issue["changed"] >= since]
+        found = [issue for issue in self.issues
+                 if issue["changed"] >= since and "deleted" not in issue]
         return sorted(found, key=lambda issue: -issue["created"])
 
     @staticmethod
