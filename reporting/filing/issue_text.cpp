@@ -59,6 +59,16 @@ std::string outcome_lines(const json& record, const std::string& side, std::size
     return lines;
 }
 
+// Who is to blame, where something tells.
+std::string attribution_block(const json& record) {
+    if (!record.contains("attribution") || record.at("attribution") == "undecided") {
+        return {};
+    }
+    const std::string lines =
+        record.at("attribution").dump(1, ' ', false, json::error_handler_t::replace);
+    return "Attribution:\n\n" + fenced(first_lines(lines, max_details_bytes), "json") + "\n";
+}
+
 std::string sighting_of(const json& record, const IssueContext& context) {
     std::string key = context.platform;
     for (const char* side : {"subject", "reference"}) {
@@ -95,7 +105,7 @@ std::string body_of(const FoundBucket& bucket, const IssueContext& context,
         "tools.\n\n## What differs\n\n" +
         wording.what + "\n\nSeverity: " + plain_words(bucket.severity, 40) +
         ". Cases of the campaign that show it: " + std::to_string(bucket.cases) + ".\n\n" +
-        tools_block(record, context) + "\n## Steps\n\n" +
+        attribution_block(record) + tools_block(record, context) + "\n## Steps\n\n" +
         "The commands, on the images of the recipe below:\n\n" +
         fenced(commands_text(record, max_commands_bytes), "sh") +
         "\nTo run them with their images, save the text of this issue as `issue.md` and run:\n\n" +

@@ -94,6 +94,16 @@ TEST(IssueText, SaysOperationDifferenceAndSuspect) {
     EXPECT_THAT(text.body, HasSubstr("refused, code 1\n--- stderr\nwords\n"));
 }
 
+TEST(IssueText, NamesWhoIsToBlameWhereSomethingTells) {
+    FoundBucket bucket = bucket_with("words");
+    bucket.record["attribution"] = "undecided";
+    EXPECT_THAT(issue_text(bucket, {"1.0", "Linux", ""}).body, Not(HasSubstr("Attribution")));
+    bucket.record["attribution"] = {{"side", "subject"}, {"by", "@model"}};
+    const std::string body = issue_text(bucket, {"1.0", "Linux", ""}).body;
+    EXPECT_THAT(body, HasSubstr("Attribution:"));
+    EXPECT_THAT(outside_of_blocks(body), Not(HasSubstr("@model")));
+}
+
 TEST(IssueText, TheEmbeddedRecordIsFoundAgain) {
     const FoundBucket bucket = bucket_with(hostile);
     const auto found = find_embedded_record(issue_text(bucket, {"1.0", "Linux", hostile}).body);
