@@ -78,4 +78,14 @@ std::string stream_text(const json& record, const std::string& side, const std::
                        max_bytes);
 }
 
+std::string features_text(const json& record, std::size_t max_bytes) {
+    std::string lines;
+    if (record.contains("shrinking") && record.at("shrinking").is_object()) {
+        for (const json& feature : record.at("shrinking").value("features", json::array())) {
+            lines += (feature.is_string() ? feature.get<std::string>() : feature.dump()) + "\n";
+        }
+    }
+    return first_lines(lines, max_bytes);
+}
+
 }  // namespace difffuzz

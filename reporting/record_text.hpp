@@ -19,6 +19,9 @@ std::string ending_text(const nlohmann::json& record, const std::string& side);
 std::string stream_text(const nlohmann::json& record, const std::string& side,
                         const std::string& stream, std::size_t max_bytes);
 
+// What a shrunk case could not lose, one feature a line; empty for one that was not shrunk.
+std::string features_text(const nlohmann::json& record, std::size_t max_bytes);
+
 // A field that is text, else ""; a field that is a natural number, else 0.
 std::string text_field(const nlohmann::json& object, const char* field);
 std::uint64_t number_field(const nlohmann::json& object, const char* field);

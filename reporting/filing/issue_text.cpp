@@ -110,6 +110,10 @@ std::string body_of(const FoundBucket& bucket, const IssueContext& context,
         fenced(commands_text(record, max_commands_bytes), "sh") +
         "\nTo run them with their images, save the text of this issue as `issue.md` and run:\n\n" +
         fenced("difffuzz repro issue.md --subject PATH-OF-THE-SUBJECT", "sh") + "\n";
+    if (const std::string features = features_text(record, max_details_bytes); !features.empty()) {
+        body += "What the case could not lose when it was shrunk:\n\n" + fenced(features, "text") +
+                "\n";
+    }
     if (!context.script.empty()) {
         body += folded("The same as a stand-alone script (bash, qemu-img)",
                        room.script ? fenced(context.script, "sh") : left_out);

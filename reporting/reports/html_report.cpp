@@ -84,6 +84,7 @@ json bucket_of(const FoundBucket& bucket, const std::string& script) {
     shown["suspicion"] = wording.suspicion;
     shown["layer"] = text_field(record.at("symptom"), "layer_name");
     shown["commands"] = commands_text(record, max_text_bytes);
+    shown["features"] = features_text(record, max_text_bytes);
     shown["subject"] = side_of(record, "subject");
     shown["reference"] = side_of(record, "reference");
     shown["details"] = record.contains("details")

@@ -43,11 +43,19 @@ ReportData load_report_data(const std::string& evidence, const nlohmann::json& s
     for (const FoundBucket& bucket : data.buckets) {
         data.scripts.push_back(file_beside(evidence, bucket, "reproduce.sh", max_script_bytes));
     }
+    // Of the buckets as they are after triage.
+    std::vector<std::uint64_t> first;
+    for (const FoundBucket& bucket : data.buckets) {
+        first.push_back(bucket.index);
+    }
+    std::ranges::sort(first);
     std::vector<SeriesPoint> series;
     Tally tally;
     Journal::load(evidence, [&](const CaseReport& report) {
         tally.add(report);
-        series.push_back({report.index, tally.compared(), tally.buckets().size()});
+        const auto later = std::ranges::upper_bound(first, report.index);
+        series.push_back(
+            {report.index, tally.compared(), static_cast<std::uint64_t>(later - first.begin())});
     });
     data.series = thinned(series);
     return data;

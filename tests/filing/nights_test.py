@@ -203,14 +203,20 @@ class Campaign(Case):
     def test_a_campaign_files_at_its_end_and_keeps_its_verdict(self):
         self.tracker = self.enter(GitHub(checker=CHECKER))
         with tempfile.TemporaryDirectory() as scratch:
-            words = ["--create-issues", "--repo", self.tracker.repo, "--api-url"]
-            out = evidence.campaign(f"{scratch}/a", FEW, *words, self.tracker.url)
-            self.assertEqual(out.count("filed as #"), FEW)
+            words = ["--create-issues", "--repo", self.tracker.repo, "--api-url", self.tracker.url]
+            # What was not confirmed is not filed.
+            out = evidence.campaign(f"{scratch}/a", FEW, "--no-triage", *words)
+            self.assertEqual(out.count("not filed: its status is untriaged"), FEW, out)
+            confirmed = [*words, "--triage-runs", "1"]
+            out = evidence.campaign(f"{scratch}/b", FEW, *confirmed)
+            filed = len(self.tracker.issues)
+            self.assertGreaterEqual(filed, FEW)
+            self.assertEqual(out.count("filed as #"), filed)
             self.tracker.token = "changed"
-            out = evidence.campaign(f"{scratch}/b", FEW, *words, self.tracker.url)
+            out = evidence.campaign(f"{scratch}/c", FEW, *confirmed)
             self.assertIn("does not accept the token", out)
             self.assertIn("tries again", out)
-            self.assertEqual(len(self.tracker.issues), FEW)
+            self.assertEqual(len(self.tracker.issues), filed)
 
 
 if __name__ == "__main__":

@@ -104,6 +104,15 @@ TEST(IssueText, NamesWhoIsToBlameWhereSomethingTells) {
     EXPECT_THAT(outside_of_blocks(body), Not(HasSubstr("@model")));
 }
 
+TEST(IssueText, SaysWhatTheCaseCouldNotLose) {
+    FoundBucket bucket = bucket_with("words");
+    EXPECT_THAT(issue_text(bucket, {"1.0", "Linux", ""}).body, Not(HasSubstr("could not lose")));
+    bucket.record["shrinking"] = {{"features", {"format qcow2", "@option"}}};
+    const std::string body = issue_text(bucket, {"1.0", "Linux", ""}).body;
+    EXPECT_THAT(body, HasSubstr("could not lose when it was shrunk:\n\n```text\nformat qcow2\n"));
+    EXPECT_THAT(outside_of_blocks(body), Not(HasSubstr("@option")));
+}
+
 TEST(IssueText, TheEmbeddedRecordIsFoundAgain) {
     const FoundBucket bucket = bucket_with(hostile);
     const auto found = find_embedded_record(issue_text(bucket, {"1.0", "Linux", hostile}).body);

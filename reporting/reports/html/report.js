@@ -150,6 +150,7 @@
     ]));
     made.append(...block("Attribution", bucket.attribution));
     made.append(...block("Commands", bucket.commands, true));
+    made.append(...block("What the shrunk case could not lose", bucket.features));
     if (bucket.subject) {
       const pre = element("pre", { class: "diff" });
       for (const [kind, line] of lineDiff(sideText(bucket.reference), sideText(bucket.subject))) {
