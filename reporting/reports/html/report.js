@@ -212,8 +212,8 @@
   function plot() {
     const width = 720;
     const height = 240;
-    const left = 48;
-    const right = 48;
+    const left = 64;
+    const right = 64;
     const bottom = 24;
     const last = data.series.at(-1);
     const x = (index) => left + (width - left - right) * index / Math.max(1, last[0]);
