@@ -41,3 +41,14 @@ function(difffuzz_library name)
         target_link_libraries(difffuzz_${name} INTERFACE difffuzz_options ${ARG_LINK})
     endif()
 endfunction()
+
+# difffuzz_report_assets(): the HTML report's style and script, as a source file of reporting.
+function(difffuzz_report_assets)
+    set(folder ${CMAKE_SOURCE_DIR}/reporting/reports/html)
+    set_property(DIRECTORY ${CMAKE_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+        ${folder}/report.css ${folder}/report.js)
+    file(READ ${folder}/report.css REPORT_STYLE)
+    file(READ ${folder}/report.js REPORT_SCRIPT)
+    configure_file(${folder}/html_assets.cpp.in ${CMAKE_BINARY_DIR}/html_assets.cpp @ONLY)
+    target_sources(difffuzz_reporting PRIVATE ${CMAKE_BINARY_DIR}/html_assets.cpp)
+endfunction()

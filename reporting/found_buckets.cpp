@@ -9,6 +9,7 @@
 #include "campaign/evidence/journal.hpp"
 #include "campaign/evidence/record.hpp"
 #include "campaign/tally.hpp"
+#include "campaign/triage/triage.hpp"
 #include "core/cases/json_fields.hpp"
 #include "core/cases/symptom.hpp"
 #include "core/errors.hpp"
@@ -55,9 +56,20 @@ FoundBucket read_bucket(const std::string& path) {
     }
 }
 
-std::uint64_t cases_of(const std::string& fingerprint, const Tally& tally, std::uint64_t records) {
-    const auto bucket = tally.buckets().find(fingerprint);
-    return bucket == tally.buckets().end() ? records : std::max(records, bucket->second.cases);
+// Cases of each fingerprint, as the journal tells after triage.
+std::map<std::string, std::uint64_t> cases_by_fingerprint(const std::string& evidence) {
+    Tally tally;
+    const JournalState journal =
+        Journal::load(evidence, [&](const CaseReport& report) { tally.add(report); });
+    std::vector<TriageResult> triaged;
+    for (const json& one : journal.triaged) {
+        triaged.push_back(triage_result_from_json(one));
+    }
+    std::map<std::string, std::uint64_t> cases;
+    for (const auto& [key, bucket] : buckets_after(tally, triaged)) {
+        cases[bucket.fingerprint] += bucket.cases;
+    }
+    return cases;
 }
 
 }  // namespace
@@ -95,11 +107,12 @@ std::vector<FoundBucket> load_buckets(const std::string& evidence) {
             at->second.cases = bucket.cases;
         }
     }
-    Tally tally;
-    Journal::load(evidence, [&](const CaseReport& report) { tally.add(report); });
+    const std::map<std::string, std::uint64_t> cases = cases_by_fingerprint(evidence);
     std::vector<FoundBucket> buckets;
     for (auto& [key, bucket] : by_key) {
-        bucket.cases = cases_of(bucket.fingerprint, tally, bucket.cases);
+        if (const auto told = cases.find(bucket.fingerprint); told != cases.end()) {
+            bucket.cases = std::max(bucket.cases, told->second);
+        }
         buckets.push_back(std::move(bucket));
     }
     std::ranges::sort(buckets, [](const FoundBucket& a, const FoundBucket& b) {

@@ -23,9 +23,14 @@ std::size_t longest_backtick_run(std::string_view text) {
 }
 
 bool is_plain(char byte) {
-    constexpr std::string_view others = " _.,:;+~!/()[]'-";
+    constexpr std::string_view others = " _.,:;+~!%/()[]'-";
     return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
            (byte >= 'A' && byte <= 'Z') || others.find(byte) != std::string_view::npos;
+}
+
+bool begins_www(std::string_view text) {
+    const auto is_w = [](char byte) { return byte == 'w' || byte == 'W'; };
+    return text.size() > 3 && is_w(text[0]) && is_w(text[1]) && is_w(text[2]) && text[3] == '.';
 }
 
 }  // namespace
@@ -79,6 +84,16 @@ std::string plain_words(std::string_view text, std::size_t max_bytes) {
     std::string plain(text.substr(0, max_bytes));
     std::ranges::replace_if(
         plain, [](char byte) { return !is_plain(byte); }, '?');
+    for (std::size_t at = 0; at + 1 < plain.size(); ++at) {
+        const std::string_view rest = std::string_view(plain).substr(at);
+        if (rest.starts_with("](")) {
+            plain[at + 1] = '?';
+        } else if (rest.starts_with("://")) {
+            plain[at] = '?';
+        } else if (begins_www(rest)) {
+            plain[at + 3] = '?';
+        }
+    }
     return plain;
 }
 

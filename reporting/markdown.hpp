@@ -15,8 +15,9 @@ std::string fenced(std::string_view text, std::string_view info);
 // line feed, tab and backslash undone, all others kept.
 std::string shown_lines(std::string_view escaped);
 
-// `text` with every byte that is not a letter, a digit or one of " _.,:;+~!/()[]'-" as '?': plain
-// words for titles and running text, where no Markdown, mention or reference can begin.
+// `text` with every byte that is not a letter, a digit or one of " _.,:;+~!%/()[]'-" as '?', and so
+// the bytes by which a link would begin ("](", "://", "www."): plain words for titles and running
+// text, where no mention, reference, link or HTML can begin.
 std::string plain_words(std::string_view text, std::size_t max_bytes);
 
 // At most `max_bytes` of whole lines from the beginning of `text`, then one line that says how many

@@ -99,6 +99,19 @@ std::string shape_words(const json& symptom) {
            ".";
 }
 
+// What tells this bucket from others of its layer: a field, or what the side that refuses says.
+std::string distinction(const json& symptom, const std::string& field) {
+    if (field != "class" && field != "message") {
+        return field;
+    }
+    const char* side =
+        symptom.value("direction", "") == "reference" ? "reference_message" : "subject_message";
+    std::string message = symptom.value(side, "");
+    // Placeholders of message templates.
+    std::erase_if(message, [](char byte) { return byte == '<' || byte == '>'; });
+    return plain_words(message, 90);
+}
+
 }  // namespace
 
 std::string_view layer_meaning(std::string_view layer) {
@@ -118,8 +131,8 @@ Wording wording_of(const json& record) {
     wording.suspicion = suspicion_of(symptom.value("direction", ""));
     const std::string tail = "; " + seems_wrong(wording.suspicion);
     std::string head = operation + ": " + differs;
-    if (!field.empty() && field != "class") {
-        head += " (" + field + ")";
+    if (const std::string mark = distinction(symptom, field); !mark.empty()) {
+        head += " (" + mark + ")";
     }
     wording.title = head.substr(0, longest_title - tail.size()) + tail;
     wording.what = "In an operation " + operation + ", " + differs +

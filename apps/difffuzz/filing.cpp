@@ -153,6 +153,9 @@ void print_requests(const std::string& evidence, const std::vector<FoundBucket>&
             row.create(job.repo, {one.text.title, one.text.body, job.labels, {}});
         std::cout << request.method << " " << job.api_url << request.path << "\n"
                   << request.body << "\n";
+        if (row.labels != nullptr) {
+            std::cout << "(with the numbers that the tracker has for the labels)\n";
+        }
     }
 }
 

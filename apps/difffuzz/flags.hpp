@@ -35,6 +35,10 @@ struct Flags {
     std::string repository;
     std::string api_url;
     std::string on_closed = "reopen";
+    std::string html;
+    std::string junit;
+    std::string sarif;
+    std::string markdown;
     std::vector<std::string> exposed;
     std::vector<std::string> pins;
     std::vector<std::string> positional;

@@ -103,6 +103,9 @@ public:
         if (url.starts_with("http://")) {
             curl_easy_setopt(handle, CURLOPT_PROXY, "");  // what is meant for loopback stays there
         }
+        // On a connection that was used before, libcurl itself sends a request again when it
+        // breaks.
+        curl_easy_setopt(handle, CURLOPT_FRESH_CONNECT, request.repeatable ? 0L : 1L);
         curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
         curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(options_.timeout.count()));
         curl_easy_setopt(handle, CURLOPT_USERAGENT, options_.agent.c_str());

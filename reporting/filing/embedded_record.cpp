@@ -54,15 +54,13 @@ std::string answered_body(std::string_view text) {
 }  // namespace
 
 std::string embedded_record(const json& record) {
-    json part = json::object();
+    json part = record;
     for (const char* field :
-         {"schema", "type", "recipe", "symptom", "fingerprint", "culprit_step", "images"}) {
-        if (record.contains(field)) {
-            part[field] = record.at(field);
-        }
+         {"original_recipe", "argv", "details", "confirmations", "attribution"}) {
+        part.erase(field);
     }
     for (const char* side : {"subject", "reference"}) {
-        part[side]["profile"] = record.at(side).at("profile");
+        part.at(side).erase("outcomes");
     }
     return fenced(without_backticks(part.dump(-1, ' ', true)), record_info);
 }

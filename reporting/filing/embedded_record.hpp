@@ -9,8 +9,8 @@
 
 namespace difffuzz {
 
-// A code block with the parts of `record` that `repro` reads (docs/record.md, "Reading one"), on
-// one line of ASCII without backticks.
+// A code block with `record`, less the large parts that `repro` does not read, on one line of ASCII
+// without backticks.
 std::string embedded_record(const nlohmann::json& record);
 
 // The record in an issue's text, or in a JSON answer of a tracker whose `body` or `description` is

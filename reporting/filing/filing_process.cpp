@@ -9,6 +9,7 @@
 #include <thread>
 
 #include <nlohmann/json.hpp>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "campaign/workers/process.hpp"
@@ -80,6 +81,8 @@ void fail_all(const FilingJob& job, const std::string& reason) {
 
 int serve_filing() {
     end_with_parent();
+    // No core dump, and no other process of the same user, gets at the token in its memory.
+    ::prctl(PR_SET_DUMPABLE, 0);
     const FilingJob job = job_from_json(json::parse(read_to_end(STDIN_FILENO)));
     const TrackerRow& row = tracker_named(job.tracker);
     std::unique_ptr<HttpClient> client;

@@ -8,7 +8,7 @@
 #include "reporting/filing/embedded_record.hpp"
 #include "reporting/filing/markers.hpp"
 #include "reporting/markdown.hpp"
-#include "reporting/reports/shell_quote.hpp"
+#include "reporting/record_text.hpp"
 #include "reporting/wording.hpp"
 
 namespace difffuzz {
@@ -20,18 +20,6 @@ constexpr std::size_t max_commands_bytes = 6'000;
 constexpr std::size_t max_details_bytes = 6'000;
 constexpr std::size_t max_output_bytes = 4'000;
 
-std::string text_of(const json& object, const char* field) {
-    return object.is_object() && object.contains(field) && object.at(field).is_string()
-               ? object.at(field).get<std::string>()
-               : std::string{};
-}
-
-std::uint64_t number_of(const json& object, const char* field) {
-    return object.contains(field) && object.at(field).is_number_unsigned()
-               ? object.at(field).get<std::uint64_t>()
-               : 0;
-}
-
 std::string folded(const std::string& summary, const std::string& content) {
     return "<details><summary>" + summary + "</summary>\n\n" + content + "\n</details>\n\n";
 }
@@ -40,9 +28,9 @@ std::string folded(const std::string& summary, const std::string& content) {
 std::string program_hash(const json& profile) {
     std::string lines;
     for (const json& file : profile.at("files")) {
-        const std::string name = text_of(file, "name");
+        const std::string name = text_field(file, "name");
         if (name.find(".so") == std::string::npos) {
-            lines += "           " + name + " SHA-256 " + text_of(file, "sha256") + "\n";
+            lines += "           " + name + " SHA-256 " + text_field(file, "sha256") + "\n";
         }
     }
     return lines;
@@ -52,64 +40,39 @@ std::string tools_block(const json& record, const IssueContext& context) {
     std::string lines;
     for (const char* side : {"subject", "reference"}) {
         const json& profile = record.at(side).at("profile");
-        lines += fmt::format("{:<11}{}\n", side, text_of(profile, "version_text")) +
+        lines += fmt::format("{:<11}{}\n", side, text_field(profile, "version_text")) +
                  program_hash(profile);
-        lines += "           with its libraries " + text_of(profile, "identity") + "\n";
+        lines += "           with its libraries " + text_field(profile, "identity") + "\n";
     }
     return fenced(lines + fmt::format("{:<11}{}\n", "platform", context.platform), "text");
 }
 
-// The words of a side's steps as lines for a shell.
-std::string commands(const json& record) {
-    std::string lines;
-    if (record.contains("argv") && record.at("argv").is_object()) {
-        const json& steps = record.at("argv").value("subject", json::array());
-        for (const json& words : steps) {
-            std::string line;
-            for (const json& word : words) {
-                if (word.is_string()) {
-                    line += (line.empty() ? "" : " ") + shell_quote(word.get<std::string>());
-                }
-            }
-            lines += line + "\n";
-        }
-    }
-    return first_lines(lines, max_commands_bytes);
-}
-
 std::string outcome_lines(const json& record, const std::string& side, std::size_t max_bytes) {
-    const json& outcomes = record.at(side).value("outcomes", json::array());
-    const std::size_t step = number_of(record, "culprit_step");
-    if (!outcomes.is_array() || step >= outcomes.size() || !outcomes.at(step).is_object()) {
-        return "(nothing kept)\n";
-    }
-    const json& outcome = outcomes.at(step);
-    std::string ending = text_of(outcome, "class");
-    for (const char* field : {"code", "signal"}) {
-        if (outcome.contains(field) && outcome.at(field).is_number_integer()) {
-            ending += fmt::format(", {} {}", field, outcome.at(field).get<std::int64_t>());
-        }
-    }
-    for (const char* field : {"limit", "failed"}) {
-        if (const std::string value = text_of(outcome, field); !value.empty()) {
-            ending += ", " + value;
-        }
-    }
-    std::string lines = ending + "\n";
+    std::string lines = ending_text(record, side) + "\n";
     for (const char* stream : {"stdout", "stderr"}) {
-        const std::string printed = shown_lines(text_of(outcome, stream));
+        const std::string printed = stream_text(record, side, stream, max_bytes);
         if (!printed.empty()) {
-            lines += std::string("--- ") + stream + "\n" + first_lines(printed, max_bytes);
+            lines += std::string("--- ") + stream + "\n" + printed;
             lines += printed.ends_with('\n') ? "" : "\n";
         }
     }
     return lines;
 }
 
+// Who is to blame, where something tells.
+std::string attribution_block(const json& record) {
+    if (!record.contains("attribution") || record.at("attribution") == "undecided") {
+        return {};
+    }
+    const std::string lines =
+        record.at("attribution").dump(1, ' ', false, json::error_handler_t::replace);
+    return "Attribution:\n\n" + fenced(first_lines(lines, max_details_bytes), "json") + "\n";
+}
+
 std::string sighting_of(const json& record, const IssueContext& context) {
     std::string key = context.platform;
     for (const char* side : {"subject", "reference"}) {
-        key += "\n" + text_of(record.at(side).at("profile"), "version_text");
+        key += "\n" + text_field(record.at(side).at("profile"), "version_text");
     }
     return sha256_hex(key).substr(0, 12);
 }
@@ -119,8 +82,9 @@ std::string origin_line(const json& record, const IssueContext& context) {
         "By difffuzz {} (generator {}): seed {}, case {}, plan {}. A campaign draws disk-image "
         "operations and their images from the seed, runs subject and reference on the same input, "
         "and compares what they did.\n",
-        plain_words(context.version, 40), number_of(record, "generator"), number_of(record, "seed"),
-        number_of(record, "iteration"), plain_words(text_of(record, "plan"), 64));
+        plain_words(context.version, 40), number_field(record, "generator"),
+        number_field(record, "seed"), number_field(record, "iteration"),
+        plain_words(text_field(record, "plan"), 64));
 }
 
 // What may go to make room, in the order of going.
@@ -141,10 +105,15 @@ std::string body_of(const FoundBucket& bucket, const IssueContext& context,
         "tools.\n\n## What differs\n\n" +
         wording.what + "\n\nSeverity: " + plain_words(bucket.severity, 40) +
         ". Cases of the campaign that show it: " + std::to_string(bucket.cases) + ".\n\n" +
-        tools_block(record, context) + "\n## Steps\n\n" +
-        "The commands, on the images of the recipe below:\n\n" + fenced(commands(record), "sh") +
+        attribution_block(record) + tools_block(record, context) + "\n## Steps\n\n" +
+        "The commands, on the images of the recipe below:\n\n" +
+        fenced(commands_text(record, max_commands_bytes), "sh") +
         "\nTo run them with their images, save the text of this issue as `issue.md` and run:\n\n" +
         fenced("difffuzz repro issue.md --subject PATH-OF-THE-SUBJECT", "sh") + "\n";
+    if (const std::string features = features_text(record, max_details_bytes); !features.empty()) {
+        body += "What the case could not lose when it was shrunk:\n\n" + fenced(features, "text") +
+                "\n";
+    }
     if (!context.script.empty()) {
         body += folded("The same as a stand-alone script (bash, qemu-img)",
                        room.script ? fenced(context.script, "sh") : left_out);

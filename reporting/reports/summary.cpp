@@ -1,8 +1,10 @@
 #include "reporting/reports/summary.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "oracles/shown_text.hpp"
 #include "reporting/reports/reach_ledger.hpp"
@@ -125,11 +127,28 @@ json unavailable_json(const std::vector<UnavailableOperation>& unavailable) {
     return result;
 }
 
+// How many new buckets each tenth of the cases brought, and where the last one came: whether there
+// is more to find can be seen from it.
+std::string saturation_line(const json& summary) {
+    const auto iterations = summary.at("iterations").get<std::uint64_t>();
+    std::array<std::uint64_t, 10> tenths{};
+    std::uint64_t last = 0;
+    for (const json& bucket : summary.at("buckets")) {
+        const auto first = bucket.at("kept").at(0).get<std::uint64_t>();
+        last = std::max(last, first);
+        ++tenths.at(static_cast<std::size_t>(first * 10 / std::max(iterations, first + 1)));
+    }
+    return fmt::format("new buckets by tenths of the cases: {}; the last at case {} of {}",
+                       fmt::join(tenths, " "), last, iterations);
+}
+
 std::string share(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? "-"
                       : fmt::format("{:.1f} %",
                                     100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
+
+}  // namespace
 
 std::vector<std::string> containment_gaps(const json& containment) {
     std::vector<std::string> gaps;
@@ -145,8 +164,6 @@ std::vector<std::string> containment_gaps(const json& containment) {
     }
     return gaps;
 }
-
-}  // namespace
 
 json summary_json(const CampaignResult& result) {
     json controls = json::array();
@@ -278,6 +295,9 @@ std::string summary_text(const json& summary) {
             add(fmt::format("      {}/{}", bucket.at("directory").get<std::string>(),
                             bucket.at("kept").at(0).get<std::uint64_t>()));
         }
+    }
+    if (!summary.at("buckets").empty()) {
+        add(saturation_line(summary));
     }
     add("");
     for (const std::string& line : reach_lines(summary.at("reach"))) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -16,5 +17,8 @@ nlohmann::json summary_json(const CampaignResult& result);
 // For a terminal or a log; ends with the verdict line. Works from summary.json alone, so that
 // `difffuzz report` prints what the campaign printed.
 std::string summary_text(const nlohmann::json& summary);
+
+// What of the containment was not in force, a few words each; `containment` as in campaign.json.
+std::vector<std::string> containment_gaps(const nlohmann::json& containment);
 
 }  // namespace difffuzz

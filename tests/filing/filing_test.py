@@ -13,19 +13,20 @@ import threading
 import time
 import unittest
 
-import support
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import evidence
 from openapi import Invalid, OpenApi
-from support import Evidence, TOKEN, buckets_of, difffuzz
+from evidence import Evidence, TOKEN, buckets_of, difffuzz
 from tracker_server import Cue, GitHub
 
-CHECKER = OpenApi(support.published("api.github.com.json"))
+CHECKER = OpenApi(evidence.published("api.github.com.json"))
 FEW = 3
 
 
 class GitHubTest(unittest.TestCase):
     def setUp(self):
         self.tracker = self.enterContext(GitHub(checker=CHECKER))
-        self.evidence = self.enterContext(Evidence(FEW))
+        self.kept = self.enterContext(Evidence(FEW))
 
     def enterContext(self, context):  # unittest has it from Python 3.11 on
         value = context.__enter__()
@@ -36,7 +37,7 @@ class GitHubTest(unittest.TestCase):
         self.assertEqual(self.tracker.problems, [])
 
     def file(self, *more, **options):
-        return self.evidence.file(self.tracker, *more, **options)
+        return self.kept.file(self.tracker, *more, **options)
 
     def expect_sentence(self, words, *more, code=7, **options):
         ended, out, err = self.file(*more, **options)
@@ -58,16 +59,16 @@ class GitHubTest(unittest.TestCase):
     def test_one_issue_a_bucket_however_often(self):
         code, out, err = self.file()
         self.assertEqual(code, 0, out + err)
-        self.assertEqual(buckets_of(self.tracker), self.evidence.fingerprints())
+        self.assertEqual(buckets_of(self.tracker), self.kept.fingerprints())
         self.assertTrue(all(issue["labels"] == ["security-audit"] for issue in self.tracker.issues))
-        remembered = json.loads((self.evidence.path / "filed.json").read_text())
+        remembered = json.loads((self.kept.path / "filed.json").read_text())
         self.assertEqual(len(next(iter(remembered["issues"].values()))), FEW)
         # Again, with what the evidence remembers; then without, before the index knows; then after.
         for _ in range(3):
             code, out, err = self.file()
             self.assertEqual((code, len(self.tracker.issues)), (0, FEW), out + err)
             self.assertEqual(out.count("nothing new"), FEW)
-            (self.evidence.path / "filed.json").unlink()
+            (self.kept.path / "filed.json").unlink()
         self.tracker.update_index()
         for issue in self.tracker.issues:  # as if filed and changed long ago
             issue["created"] = issue["changed"] = 1e9
@@ -93,21 +94,21 @@ class GitHubTest(unittest.TestCase):
                 for saved in (issue["text"], issue["text"].replace("\n", "\r\n"),
                               json.dumps({"body": issue["text"]})):
                     text.write_text(saved, newline="")
-                    code, out, err = difffuzz("repro", text, *support.TOOLS)
+                    code, out, err = difffuzz("repro", text, *evidence.TOOLS)
                     self.assertEqual(code, 0, out + err)
                     self.assertIn("reproduces: ", out)
-            code, out, err = difffuzz("repro", text, "--subject", support.REFERENCE)
+            code, out, err = difffuzz("repro", text, "--subject", evidence.REFERENCE)
             self.assertEqual(code, 1, out + err)
 
     def test_what_is_gone_is_not_filed(self):
-        code, out, err = self.evidence.file(self.tracker, "--subject", support.REFERENCE)
+        code, out, err = self.kept.file(self.tracker, "--subject", evidence.REFERENCE)
         self.assertEqual(code, 0, out + err)
         self.assertEqual(out.count("not filed: gone"), FEW)
         self.assertEqual(self.tracker.requests, [])
 
     def test_known_flaky_and_harness_are_never_filed(self):
         statuses = iter(("known(K1)", "flaky", "harness"))
-        for record in sorted(self.evidence.path.glob("records/*/*/record.json"))[:FEW]:
+        for record in sorted(self.kept.path.glob("records/*/*/record.json"))[:FEW]:
             content = json.loads(record.read_text())
             content["status"] = next(statuses)
             record.write_text(json.dumps(content))
@@ -142,6 +143,13 @@ class GitHubTest(unittest.TestCase):
         self.assertEqual(self.tracker.issues[-1]["state"], "open")
         self.assertEqual(len(self.tracker.issues), FEW + 1)
 
+    def test_an_issue_that_is_gone_is_filed_anew(self):
+        self.assertEqual(self.file()[0], 0)
+        self.tracker.issues[0]["text"] = "something else now"
+        (self.tracker.issues[1])["deleted"] = True
+        code, out, err = self.file()
+        self.assertEqual((code, out.count("filed as #")), (0, 2), out + err)
+
     def test_the_cap_holds_for_a_run_and_for_a_day(self):
         code, out, _ = self.file("--max-issues", 2)
         self.assertEqual((code, len(self.tracker.issues)), (7, 2), out)
@@ -166,6 +174,14 @@ class GitHubTest(unittest.TestCase):
         self.expect_sentence("redirect (302) to 'http://localhost:1/elsewhere'")
         self.tracker.cues.append(Cue("GET", "issues", "garbage"))
         self.expect_sentence("something that is not JSON")
+        self.tracker.cues.append(Cue("GET", "search", 200, times=9, body={
+            "total_count": 0, "incomplete_results": True, "items": []}))
+        for issue in self.tracker.issues:
+            issue["created"] = issue["changed"] = 1e9
+        (self.kept.path / "filed.json").unlink()
+        self.expect_sentence("search ran out of time")
+        self.tracker.cues.clear()
+        self.assertEqual(len(self.tracker.issues), FEW - 1)
         self.tracker.cues.append(Cue("GET", "issues", 429, headers={"Retry-After": "4000"}))
         self.expect_sentence("limits the rate of requests until")
 
@@ -196,7 +212,9 @@ class GitHubTest(unittest.TestCase):
         self.assertEqual(self.file(token=None, GH_TOKEN=TOKEN, GITLAB_TOKEN="other")[0], 0)
 
     def test_the_token_is_nowhere_but_in_the_request(self):
-        seen = []
+        # One of its own: other tests run at the same time.
+        seen, token = [], f"only-here-{os.getpid()}"
+        self.tracker.token = token
 
         def look(_):
             for process in pathlib.Path("/proc").glob("[0-9]*"):
@@ -207,21 +225,21 @@ class GitHubTest(unittest.TestCase):
                         continue
                     if process.name == str(self_pid) or b"filing_test" in text:
                         continue
-                    if TOKEN.encode() in text:
+                    if token.encode() in text:
                         seen.append(f"{process}/{name}")
 
         self_pid = os.getpid()
         self.tracker.cues.append(Cue("POST", "issues$", look))
-        code, out, err = self.file()
+        code, out, err = self.file(token=token)
         self.assertEqual(code, 0, out + err)
         self.assertEqual(seen, [])
-        self.assertNotIn(TOKEN, out + err)
-        for path in self.evidence.path.rglob("*"):
+        self.assertNotIn(token, out + err)
+        for path in self.kept.path.rglob("*"):
             if path.is_file():
-                self.assertNotIn(TOKEN.encode(), path.read_bytes(), path)
+                self.assertNotIn(token.encode(), path.read_bytes(), path)
         for _, _, headers, raw in self.tracker.requests:
-            self.assertEqual(headers["Authorization"], f"Bearer {TOKEN}")
-            self.assertNotIn(TOKEN.encode(), raw)
+            self.assertEqual(headers["Authorization"], f"Bearer {token}")
+            self.assertNotIn(token.encode(), raw)
 
     def test_a_certificate_that_nobody_signed_ends_it(self):
         with tempfile.TemporaryDirectory() as scratch:

@@ -37,7 +37,7 @@ class Tracker:
         self.token, self.checker = token, checker
         self.issues, self.indexed, self.cues = [], set(), []
         self.requests, self.problems = [], []
-        self.labels = {}
+        self.labels, self.busy = {}, 0
         self.lock = threading.RLock()
         self.ended = threading.Event()
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self.handler())
@@ -73,6 +73,20 @@ class Tracker:
         return Handler
 
     def serve(self, request, raw):
+        with self.lock:
+            self.busy += 1
+        try:
+            self.serve_one(request, raw)
+        finally:
+            with self.lock:
+                self.busy -= 1
+
+    def settle(self):
+        """Waits until nothing is being carried out any more."""
+        while self.busy > 0:
+            time.sleep(0.01)
+
+    def serve_one(self, request, raw):
         with self.lock:
             self.requests.append((request.command, request.path, dict(request.headers), raw))
             cue = next((cue for cue in self.cues if cue.times > 0 and cue.method == request.command
@@ -171,12 +185,14 @@ class Tracker:
         return issue
 
     def number(self, number):
-        return self.issues[int(number) - 1] if 0 < int(number) <= len(self.issues) else None
+        there = 0 < int(number) <= len(self.issues) and "deleted" not in self.issues[int(number) - 1]
+        return self.issues[int(number) - 1] if there else None
 
     def changed_since(self, text):
         since = datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(
             tzinfo=datetime.timezone.utc).timestamp()
-        found = [issue for issue in self.issues if issue["changed"] >= since]
+        found = [issue for issue in self.issues
+                 if issue["changed"] >= since and "deleted" not in issue]
         return sorted(found, key=lambda issue: -issue["created"])
 
     @staticmethod

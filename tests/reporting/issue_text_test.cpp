@@ -85,8 +85,32 @@ TEST(IssueText, SaysOperationDifferenceAndSuspect) {
     const IssueText text = issue_text(bucket_with("words"), {"1.0", "Linux", ""});
     EXPECT_EQ(text.title,
               "info: one tool succeeds, the other refuses (words); the subject seems wrong");
+    FoundBucket bucket = bucket_with("class");
+    bucket.record["symptom"]["subject_message"] = "no '<name>' [here](http://x)";
+    EXPECT_EQ(issue_text(bucket, {"1.0", "Linux", ""}).title,
+              "info: one tool succeeds, the other refuses (no 'name' [here]?http?//x)); the "
+              "subject seems wrong");
     EXPECT_THAT(text.body, HasSubstr("written by a machine"));
     EXPECT_THAT(text.body, HasSubstr("refused, code 1\n--- stderr\nwords\n"));
+}
+
+TEST(IssueText, NamesWhoIsToBlameWhereSomethingTells) {
+    FoundBucket bucket = bucket_with("words");
+    bucket.record["attribution"] = "undecided";
+    EXPECT_THAT(issue_text(bucket, {"1.0", "Linux", ""}).body, Not(HasSubstr("Attribution")));
+    bucket.record["attribution"] = {{"side", "subject"}, {"by", "@model"}};
+    const std::string body = issue_text(bucket, {"1.0", "Linux", ""}).body;
+    EXPECT_THAT(body, HasSubstr("Attribution:"));
+    EXPECT_THAT(outside_of_blocks(body), Not(HasSubstr("@model")));
+}
+
+TEST(IssueText, SaysWhatTheCaseCouldNotLose) {
+    FoundBucket bucket = bucket_with("words");
+    EXPECT_THAT(issue_text(bucket, {"1.0", "Linux", ""}).body, Not(HasSubstr("could not lose")));
+    bucket.record["shrinking"] = {{"features", {"format qcow2", "@option"}}};
+    const std::string body = issue_text(bucket, {"1.0", "Linux", ""}).body;
+    EXPECT_THAT(body, HasSubstr("could not lose when it was shrunk:\n\n```text\nformat qcow2\n"));
+    EXPECT_THAT(outside_of_blocks(body), Not(HasSubstr("@option")));
 }
 
 TEST(IssueText, TheEmbeddedRecordIsFoundAgain) {
@@ -109,7 +133,7 @@ TEST(IssueText, MakesRoomFromTheLeastToTheMost) {
     EXPECT_LE(without_script.size(), max_body_bytes);
     EXPECT_THAT(without_script, Not(HasSubstr("sssss")));
     EXPECT_TRUE(find_embedded_record(without_script));
-    const std::string without_recipe = body_of(10, 2'000'000);
+    const std::string without_recipe = body_of(10, 200'000);
     EXPECT_LE(without_recipe.size(), max_body_bytes);
     EXPECT_FALSE(find_embedded_record(without_recipe));
     EXPECT_THAT(without_recipe, HasSubstr("too large for an issue"));
@@ -144,6 +168,7 @@ TEST(Markdown, ShownTextGetsItsLinesBack) {
     EXPECT_EQ(shown_lines("a\\nb\\tc\\\\n\\x1B\\"), "a\nb\tc\\n\\x1B\\");
     EXPECT_EQ(first_lines("one\ntwo\nthree\n", 9), "one\ntwo\n(6 more bytes: in the evidence)\n");
     EXPECT_EQ(plain_words("a@b#c`<>", 100), "a?b?c???");
+    EXPECT_EQ(plain_words("[a](b) http://c www.d wWW.e", 100), "[a]?b) http?//c www?d wWW?e");
 }
 
 TEST(Markers, AreWholeLines) {

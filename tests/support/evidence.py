@@ -36,7 +36,7 @@ def difffuzz(*words, token=TOKEN, cwd=None, timeout=120, **more):
 
 
 def campaign(directory, buckets, *more):
-    """Evidence with this many buckets; what `run` printed."""
+    """Evidence with this many buckets, unless triage finds more; what `run` printed."""
     code, out, err = difffuzz("run", "--seed", "7", "--iterations", "2000", "--max-new", buckets,
                               "--ops", "info,map,measure", "--damaged", "0", "--out", directory,
                               "--jobs", "2", *TOOLS, *more)
@@ -53,7 +53,7 @@ class Evidence:
     def __init__(self, buckets):
         if buckets not in Evidence.made:
             scratch = tempfile.TemporaryDirectory(prefix="difffuzz_filing_")
-            campaign(pathlib.Path(scratch.name) / "out", buckets)
+            campaign(pathlib.Path(scratch.name) / "out", buckets, "--no-triage")
             Evidence.made[buckets] = scratch
         self.scratch = tempfile.TemporaryDirectory(prefix="difffuzz_filing_")
         self.path = pathlib.Path(self.scratch.name) / "out"
