@@ -13,5 +13,6 @@ DamageTable vhdx_damage();
 DamageTable qed_damage();
 DamageTable qcow_damage();
 DamageTable parallels_damage();
+DamageTable luks_damage();
 
 }  // namespace difffuzz

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "images/image_error.hpp"
+#include "images/luks.hpp"
 #include "images/parallels.hpp"
 #include "images/qcow.hpp"
 #include "images/qcow2.hpp"
@@ -46,9 +47,9 @@ void require_sound(const Case& c, std::vector<ImageRecipe>::const_iterator image
 }  // namespace
 
 const std::vector<Format>& formats() {
-    static const std::vector<Format> table{raw_format(), qcow2_format(), vmdk_format(),
-                                           vpc_format(), vdi_format(),   vhdx_format(),
-                                           qed_format(), qcow_format(),  parallels_format()};
+    static const std::vector<Format> table{
+        raw_format(),  qcow2_format(), vmdk_format(), vpc_format(),       vdi_format(),
+        vhdx_format(), qed_format(),   qcow_format(), parallels_format(), luks_format()};
     return table;
 }
 

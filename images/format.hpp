@@ -39,6 +39,9 @@ struct Format {
     // Whether images of it can hold internal snapshots, and dirty bitmaps.
     bool snapshots = false;
     bool bitmaps = false;
+    // Whether it is opened with a secret only: a step that names such an image makes the secret and
+    // names images by driver (pickers/common_options.hpp).
+    bool keyed = false;
     // Whether qemu-img can check its structure.
     bool checkable = false;
     // Whether qemu-img writes the same bytes every time: no random id, no time.

@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "images/format.hpp"
 #include "ops/permutation.hpp"
 #include "pickers/common_options.hpp"
 #include "pickers/creation_options.hpp"
@@ -133,6 +134,9 @@ OperationReach declared(const Operation& operation, const Plan& plan) {
     }
     for (const std::string& format : plan.formats) {
         insert(reach.formats, format);
+        if (find_format(format)->keyed) {
+            continue;
+        }
         for (const ImageFeature& feature : image_features()) {
             if (feature.formats.empty() ||
                 std::ranges::find(feature.formats, format) != feature.formats.end()) {
@@ -251,8 +255,10 @@ Reach::Reach(const Plan& plan) {
                 }
             }
             for (const std::string& format : reach.formats) {
-                if (!is_creation_option(reach.options[i]) ||
-                    contains(reach.creation, Words{reach.options[i], format})) {
+                // Pairs with keyed formats would draw more of them than there are to be.
+                if (!find_format(format)->keyed &&
+                    (!is_creation_option(reach.options[i]) ||
+                     contains(reach.creation, Words{reach.options[i], format}))) {
                     pairs_.push_back(
                         {reach.operation, PairKind::option_format, reach.options[i], format});
                 }

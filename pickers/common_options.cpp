@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/tools/dialect.hpp"
+#include "images/luks.hpp"
 #include "pickers/rules.hpp"
 
 namespace difffuzz {
@@ -17,26 +19,17 @@ bool takes(std::string_view command, std::string_view option) {
     return command != "bench" && command != "create";
 }
 
-const Value& unused_secret() {
+// Its id is the one by which the dialect has luks images opened.
+const Value& secret() {
     static const Value value = OptionList{{{"qom-type", WordValue{"secret"}},
-                                           {"id", WordValue{"sec0"}},
-                                           {"data", WordValue{"letters"}}}};
+                                           {"id", WordValue{std::string(secret_id)}},
+                                           {"data", WordValue{std::string(luks_password)}}}};
     return value;
 }
 
 bool names_an_image(const Argument& argument) {
     return (argument.option.empty() || argument.option == "if") && argument.value &&
            std::holds_alternative<ImageValue>(*argument.value);
-}
-
-// Formats are then part of the images' names.
-void name_by_driver(Step& step) {
-    remove_option(step, "-f");
-    if (step.command == "compare") {
-        remove_option(step, "-F");
-    }
-    step.arguments.insert(step.arguments.begin(),
-                          {std::string(image_options_option), std::nullopt});
 }
 
 }  // namespace
@@ -51,13 +44,33 @@ std::vector<std::string_view> common_options(std::string_view command) {
     return options;
 }
 
+bool opens_image(const Step& step, std::string_view id) {
+    return std::ranges::any_of(step.arguments, [&](const Argument& argument) {
+        return names_an_image(argument) && std::get<ImageValue>(*argument.value).id == id;
+    });
+}
+
+// Formats are then part of the images' names.
+void give_image_options(Step& step) {
+    remove_option(step, "-f");
+    if (step.command == "compare") {
+        remove_option(step, "-F");
+    }
+    step.arguments.insert(step.arguments.begin(),
+                          {std::string(image_options_option), std::nullopt});
+}
+
+void give_object(Step& step) {
+    step.arguments.insert(step.arguments.begin(), {std::string(object_option), secret()});
+}
+
 bool is_common_option(const Step& step, const Argument& argument) {
     if (step.actor != Actor::tool || find_argument(step, argument.option) != &argument ||
         !takes(step.command, argument.option)) {
         return false;
     }
     return argument.option == object_option
-               ? argument.value == unused_secret()
+               ? argument.value == secret()
                : argument.option == image_options_option && !argument.value;
 }
 
@@ -78,11 +91,10 @@ void add_common_options(Case& c, const Picker& picker, const PickContext& contex
         }
         Case changed = c;
         if (by_driver) {
-            name_by_driver(changed.steps[s]);
+            give_image_options(changed.steps[s]);
         }
         if (object) {
-            changed.steps[s].arguments.insert(changed.steps[s].arguments.begin(),
-                                              {std::string(object_option), unused_secret()});
+            give_object(changed.steps[s]);
         }
         if (validate_case(picker, changed).empty()) {
             c = std::move(changed);

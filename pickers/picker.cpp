@@ -6,6 +6,7 @@
 #include "images/format.hpp"
 #include "pickers/common_options.hpp"
 #include "pickers/damage.hpp"
+#include "pickers/keyed_images.hpp"
 #include "pickers/step_kind.hpp"
 
 namespace difffuzz {
@@ -158,6 +159,7 @@ bool breaks_alone(const Picker& picker, const Case& c, std::string_view chosen) 
 
 Case pick_valid_case(const Picker& picker, const PickContext& context) {
     Case c = picker.draw_valid(context);
+    lock_an_image(c, picker, context);
     add_common_options(c, picker, context);
     return c;
 }
@@ -204,6 +206,11 @@ std::vector<Violation> validate_case(const Picker& picker, const Case& c) {
     std::string_view expected = broken_rule(c);
     if (violations.empty()) {
         check_steps(picker, c, violations);
+        if (const std::string id = image_without_key(c); !id.empty()) {
+            violations.push_back({"envelope", "image '" + id +
+                                                  "' is opened with --object and "
+                                                  "--image-opts only"});
+        }
     }
     if (!violations.empty()) {
         // The rules may rely on the shape.

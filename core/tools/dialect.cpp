@@ -61,8 +61,9 @@ bool is_operand(const Argument& argument) {
 }
 
 std::string by_driver(const Case& c, const std::string& id) {
-    return "driver=" + std::string(format_of(c, id)) +
-           ",file.driver=file,file.filename=" + file_name_of(c, id);
+    const std::string driver(format_of(c, id));
+    const std::string key = driver == "luks" ? ",key-secret=" + std::string(secret_id) : "";
+    return "driver=" + driver + key + ",file.driver=file,file.filename=" + file_name_of(c, id);
 }
 
 }  // namespace

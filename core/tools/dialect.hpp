@@ -2,11 +2,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/cases/case.hpp"
 
 namespace difffuzz {
+
+// By this id luks images are opened with --image-opts ("driver=luks,key-secret=ID,..."); the step
+// must define the secret.
+inline constexpr std::string_view secret_id = "sec0";
 
 // argv without the program's name: the command, then the arguments in order, an option and its
 // value as two words, option lists as "name=value,name=value" (commas within a value doubled, as

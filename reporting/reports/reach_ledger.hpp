@@ -17,8 +17,8 @@ namespace difffuzz {
 // by both].
 nlohmann::json reach_ledger(const CampaignResult& result);
 
-// The ledger in short: how many of how many were compared, and what never was, a bounded number of
-// lines of each.
+// The ledger in short: how many of how many were compared, and which options, formats and features
+// never were, in a bounded number of lines.
 std::vector<std::string> reach_lines(const nlohmann::json& ledger);
 
 }  // namespace difffuzz

@@ -26,22 +26,22 @@ std::string digest_of(const Plan& plan, std::uint64_t seed, std::uint64_t count)
 // A new operation moves the default plan's digest and no other's.
 TEST(Golden, SeedsDrawTheSameCases) {
     EXPECT_EQ(generator_version, 4U);
-    EXPECT_EQ(digest_of(default_plan(), 42, 2000), "babf82b5f17fa661");
+    EXPECT_EQ(digest_of(default_plan(), 42, 2000), "44a61f18bcf655fa");
     const std::map<std::string_view, std::string_view> pinned{
         {"amend", "8837d4fb1270f5e4"},
-        {"bench", "056984d8daca9d31"},
+        {"bench", "5bab37215e761387"},
         {"bitmap", "9bb8d8e125df0113"},
-        {"check", "daaa458848c97cb9"},
+        {"check", "9437ad9c726c39f6"},
         {"commit", "0d88f7ab22f9f05c"},
-        {"compare", "d53daf8478cdfaa1"},
-        {"convert", "9ea1543fcba61183"},
-        {"convert_compressed", "3f200166801e8098"},
-        {"convert_existing", "846f99652ac7c5ca"},
-        {"create", "2facb47c36f5470b"},
+        {"compare", "c0252e261304f317"},
+        {"convert", "4b2a3de90b4e6c60"},
+        {"convert_compressed", "e84c309c05b04fb6"},
+        {"convert_existing", "323fb041cd7ed3ef"},
+        {"create", "d8e626b9baf2ee57"},
         {"dd", "d144bf300a124dc8"},
-        {"info", "3dd6e0b383f93811"},
-        {"map", "3baea511bc7d44f8"},
-        {"measure", "15772e477743ddcb"},
+        {"info", "8d99b52c08ed0b7c"},
+        {"map", "68f60174e402aeef"},
+        {"measure", "5a3464acbdeb8982"},
         {"rebase", "7e6108a5f3df21df"},
         {"repair", "a8be3f530296c55b"},
         {"resize", "1a91632f56d31ebc"},
