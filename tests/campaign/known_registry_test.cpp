@@ -27,7 +27,7 @@ constexpr const char* newest = "qemu-img 11.1.3";
 // scripts/acceptance asks for more.
 std::uint64_t draws() {
     const char* wanted = std::getenv("DIFFFUZZ_TEST_KNOWN_DRAWS");
-    return wanted != nullptr ? std::stoull(wanted) : test::draws_to_make(600);
+    return wanted != nullptr ? std::stoull(wanted) : test::draws_to_make(300);
 }
 
 TEST(BuiltInEntries, AreUsableAndTheirExhibitsLieInside) {
