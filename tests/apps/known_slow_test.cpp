@@ -114,9 +114,9 @@ TEST(KnownDirectory, ABadEntryIsRefusedWithFileAndLine) {
 TEST(KnownModes, SteerEnterAndOffDifferInWhatTheyFind) {
     const ScratchDirectory scratch;
     const auto run = [&](const std::string& mode) {
-        return difffuzz(scratch,
-                        on_versions({"--known", mode, "--iterations", "60", "--seed", "3", "--ops",
-                                     "map,measure", "--damaged", "0", "--out", mode}));
+        return difffuzz(
+            scratch, on_versions({"--known", mode, "--iterations", "60", "--seed", "3", "--ops",
+                                  "map,measure", "--damaged", "0", "--no-triage", "--out", mode}));
     };
     const Ended off = run("off");
     EXPECT_EQ(off.code, 1) << off.out << off.err;
