@@ -61,6 +61,11 @@ Registry load_registry(std::string_view mode, const std::string& directory) {
         }
     }
     Registry registry = make_registry(std::move(files));
+    // Every predicate is compiled, whatever tools it is about.
+    Plan plan;
+    plan.registry_mode = known_enter;
+    plan.registry_digest = registry_digest(registry.files);
+    const KnownFilter filter(registry, plan);
     for (const KnownDivergence& entry : registry.entries) {
         require_operations(entry);
         require_exhibit(entry);

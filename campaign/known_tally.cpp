@@ -1,6 +1,8 @@
 #include "campaign/known_tally.hpp"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 namespace difffuzz {
 namespace {
@@ -16,9 +18,13 @@ std::uint64_t at(const std::map<std::string, std::uint64_t>& counts, const std::
 }  // namespace
 
 void KnownTally::add(const CaseReport& report) {
-    for (const SteeredAway& steered : report.steered) {
-        ++entries_[steered.entry].steered[steered.operation];
-        ++draws_[steered.operation];
+    // A case that is steered to hold a certain pair may be dropped for the same reason many times.
+    std::set<std::pair<std::string, std::string>> steered;
+    for (const SteeredAway& one : report.steered) {
+        if (steered.emplace(one.entry, one.operation).second) {
+            ++entries_[one.entry].steered[one.operation];
+            ++draws_[one.operation];
+        }
     }
     if (!report.operation.empty()) {
         ++draws_[report.operation];

@@ -11,7 +11,7 @@
 namespace difffuzz {
 
 struct KnownCounts {
-    std::map<std::string, std::uint64_t> steered;     // operation -> draws that were dropped
+    std::map<std::string, std::uint64_t> steered;     // operation -> cases it moved
     std::map<std::string, std::uint64_t> classified;  // operation -> cases that showed its effect
     std::map<std::string, std::uint64_t> inside;      // ... that showed another one: new
 };
@@ -24,7 +24,7 @@ public:
     const std::map<std::string, KnownCounts>& entries() const { return entries_; }
     // Cases that an entry moved to a later attempt, exhausted, or covered.
     std::uint64_t cases() const { return cases_; }
-    // Of the draws of an operation, kept or dropped.
+    // Of an operation: its cases, and those of its that an entry moved, once for each entry.
     std::uint64_t draws(const std::string& operation) const;
 
 private:

@@ -12,7 +12,7 @@ namespace difffuzz {
 namespace {
 
 constexpr std::size_t max_text = 4096;
-constexpr std::size_t max_items = 32;
+constexpr std::size_t max_items = 64;
 
 // The keys of one table. finish() refuses those that nobody asked for.
 class Keys {

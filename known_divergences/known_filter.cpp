@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/errors.hpp"
+#include "known_divergences/predicates.hpp"
 
 namespace difffuzz {
 namespace {
@@ -33,18 +34,20 @@ KnownFilter::KnownFilter(const Registry& registry, const Plan& plan)
     : registry_(registry),
       off_(plan.registry_mode == known_off),
       steers_(plan.registry_mode == known_steer),
-      predicates_(declared_pair(plan)) {
+      predicates_(std::make_unique<Predicates>(declared_pair(plan))) {
     require_known_mode(plan.registry_mode);
     if (!off_) {
         require_same_registry(registry, plan);
     }
     const ToolPair pair = declared_pair(plan);
     for (const KnownDivergence& entry : registry.entries) {
-        predicates_.add(entry);
+        predicates_->add(entry);
         const Fit how = fit(entry, pair);
         applied_.push_back({how, effects_for(entry, how)});
     }
 }
+
+KnownFilter::~KnownFilter() = default;
 
 bool KnownFilter::concerns(std::size_t entry, const Step& step) const {
     return step.actor == Actor::tool && applied_[entry].fit != Fit::none &&
@@ -56,13 +59,13 @@ const KnownDivergence* KnownFilter::steered_by(const Case& c) {
     if (!steers_) {
         return nullptr;
     }
-    predicates_.set_case(c);
+    predicates_->set_case(c);
     for (std::size_t e = 0; e < registry_.entries.size(); ++e) {
         if (!registry_.entries[e].steers) {
             continue;
         }
         for (std::size_t s = 0; s < c.steps.size(); ++s) {
-            if (concerns(e, c.steps[s]) && predicates_.holds(e, s)) {
+            if (concerns(e, c.steps[s]) && predicates_->holds(e, s)) {
                 return &registry_.entries[e];
             }
         }
@@ -76,9 +79,9 @@ Classification KnownFilter::classify(const Case& c, std::size_t culprit_step,
     if (off_) {
         return result;
     }
-    predicates_.set_case(c);
+    predicates_->set_case(c);
     for (std::size_t e = 0; e < registry_.entries.size(); ++e) {
-        if (!concerns(e, c.steps.at(culprit_step)) || !predicates_.holds(e, culprit_step)) {
+        if (!concerns(e, c.steps.at(culprit_step)) || !predicates_->holds(e, culprit_step)) {
             continue;
         }
         const bool covered = std::ranges::any_of(applied_[e].effects, [&](const Effect& effect) {
@@ -94,8 +97,8 @@ Classification KnownFilter::classify(const Case& c, std::size_t culprit_step,
 }
 
 bool KnownFilter::holds(std::size_t entry, const Case& c, std::size_t step) {
-    predicates_.set_case(c);
-    return concerns(entry, c.steps.at(step)) && predicates_.holds(entry, step);
+    predicates_->set_case(c);
+    return concerns(entry, c.steps.at(step)) && predicates_->holds(entry, step);
 }
 
 }  // namespace difffuzz

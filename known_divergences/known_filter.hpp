@@ -3,14 +3,17 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "core/cases/case.hpp"
 #include "core/cases/plan.hpp"
-#include "known_divergences/predicates.hpp"
 #include "known_divergences/registry.hpp"
 
 namespace difffuzz {
+
+class Predicates;  // known_divergences/predicates.hpp
 
 // The registry's modes, as plans spell them.
 inline constexpr std::string_view known_steer = "steer";  // cases inside are not drawn
@@ -35,6 +38,7 @@ public:
     // UsageError for another one, for a mode that does not exist, and for a predicate that cannot
     // be compiled, also of an entry about other tools.
     KnownFilter(const Registry& registry, const Plan& plan);
+    ~KnownFilter();
 
     // The first entry, by id, that cases are steered away from and whose predicate holds for any
     // step that a tool of the case does; null when the case may be run. Throws UsageError for a
@@ -57,7 +61,7 @@ private:
     const Registry& registry_;
     bool off_;
     bool steers_;
-    Predicates predicates_;
+    std::unique_ptr<Predicates> predicates_;
     std::vector<Applied> applied_;  // of each entry
 };
 

@@ -120,28 +120,33 @@ void Predicates::create_tables(const ToolPair& pair) {
     }
 }
 
-int Predicates::authorise(void* reads, int action, const char* first, const char* second,
-                          const char*, const char*) {
+bool Predicates::Authorised::allows(int action, std::string_view first, std::string_view second) {
     if (action == SQLITE_SELECT) {
-        return SQLITE_OK;
+        return true;
     }
     if (action == SQLITE_FUNCTION) {
-        return std::find(std::begin(allowed_functions), std::end(allowed_functions),
-                         std::string_view(second)) != std::end(allowed_functions)
-                   ? SQLITE_OK
-                   : SQLITE_DENY;
+        return std::ranges::find(allowed_functions, second) != std::end(allowed_functions);
     }
     if (action != SQLITE_READ) {
-        return SQLITE_DENY;
+        return false;
     }
-    const std::string_view table(first);
-    for (std::size_t t = 0; t < case_table_count; ++t) {
-        if (case_tables()[t].name == table) {
-            (*static_cast<TableSet*>(reads))[t] = true;
-            return SQLITE_OK;
-        }
+    const auto table = std::ranges::find(case_tables(), first, &TableShape::name);
+    if (table != case_tables().end()) {
+        reads[static_cast<std::size_t>(table - case_tables().begin())] = true;
+        return true;
     }
-    return table == "pair" ? SQLITE_OK : SQLITE_DENY;
+    return first == "pair";
+}
+
+int Predicates::authorise(void* context, int action, const char* first, const char* second,
+                          const char*, const char*) {
+    auto& authorised = *static_cast<Authorised*>(context);
+    const auto text = [](const char* word) { return std::string_view(word ? word : ""); };
+    if (authorised.allows(action, text(first), text(second))) {
+        return SQLITE_OK;
+    }
+    authorised.denied = true;
+    return SQLITE_DENY;
 }
 
 int Predicates::count_steps(void* left) {
@@ -158,26 +163,11 @@ void Predicates::add(const KnownDivergence& entry) {
     Compiled compiled;
     compiled.place = entry.predicate_place;
     compiled.id = entry.id;
-    // The line feed ends a comment that the expression may end in.
-    const std::string sql = "SELECT (" + entry.predicate + "\n) IS TRUE";
-    sqlite3_stmt* statement = nullptr;
-    const char* tail = nullptr;
-    sqlite3_set_authorizer(database_.get(), &Predicates::authorise, &compiled.reads);
-    const int result = sqlite3_prepare_v2(database_.get(), sql.c_str(), -1, &statement, &tail);
-    sqlite3_set_authorizer(database_.get(), nullptr, nullptr);
-    compiled.statement.reset(statement);
-    if (result == SQLITE_AUTH) {
-        refuse(compiled, std::string("its predicate uses what predicates may not use (") +
-                             sqlite3_errmsg(database_.get()) +
-                             "): they read the tables of the case and call a few functions");
-    }
-    if (result != SQLITE_OK) {
-        refuse(compiled, std::string("its predicate is no SQL expression: ") +
-                             sqlite3_errmsg(database_.get()));
-    }
-    if (tail != sql.c_str() + sql.size() || sqlite3_column_count(statement) != 1) {
-        refuse(compiled, "its predicate must be one SQL expression and nothing else");
-    }
+    // What is an expression is one as an argument of a function too: nothing else is both. The line
+    // feed ends a comment that the expression may end in.
+    compile(compiled, "SELECT ifnull((" + entry.predicate + "\n), 0)");
+    compile(compiled, "SELECT (" + entry.predicate + "\n) IS TRUE");
+    sqlite3_stmt* const statement = compiled.statement.get();
     for (int p = 1; p <= sqlite3_bind_parameter_count(statement); ++p) {
         const char* name = sqlite3_bind_parameter_name(statement, p);
         if (name == nullptr ||
@@ -186,6 +176,28 @@ void Predicates::add(const KnownDivergence& entry) {
         }
     }
     compiled_.push_back(std::move(compiled));
+}
+
+void Predicates::compile(Compiled& compiled, const std::string& sql) const {
+    sqlite3_stmt* statement = nullptr;
+    const char* tail = nullptr;
+    Authorised authorised;
+    sqlite3_set_authorizer(database_.get(), &Predicates::authorise, &authorised);
+    const int result = sqlite3_prepare_v2(database_.get(), sql.c_str(), -1, &statement, &tail);
+    sqlite3_set_authorizer(database_.get(), nullptr, nullptr);
+    compiled.statement.reset(statement);
+    compiled.reads = authorised.reads;
+    const std::string message = sqlite3_errmsg(database_.get());
+    if (authorised.denied) {
+        refuse(compiled, "its predicate uses what predicates may not use (" + message +
+                             "): they read the tables of the case and call a few functions");
+    }
+    if (result != SQLITE_OK) {
+        refuse(compiled, "its predicate is no SQL expression: " + message);
+    }
+    if (tail != sql.c_str() + sql.size()) {
+        refuse(compiled, "its predicate must be one SQL expression and nothing else");
+    }
 }
 
 void Predicates::set_case(const Case& c) {

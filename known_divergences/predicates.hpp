@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "core/cases/case.hpp"
@@ -21,8 +22,9 @@ namespace difffuzz {
 inline constexpr std::uint64_t max_predicate_steps = 200'000;
 
 // An expression may use the tables of case_rows.hpp and pair(role, tool, version), whose versions
-// compare as versions; and the parameters :step (the number of the step it is asked for) and :image
-// (the id of its main image, or NULL). It holds when its value is neither NULL nor 0.
+// compare as versions where the table is asked (elsewhere with COLLATE version); and the parameters
+// :step (the number of the step it is asked for) and :image (the id of its main image, or NULL). It
+// holds when its value is neither NULL nor 0.
 class Predicates {
 public:
     explicit Predicates(const ToolPair& pair);
@@ -56,12 +58,19 @@ private:
         std::string id;
     };
 
+    void compile(Compiled& compiled, const std::string& sql) const;
     Statement prepare(const std::string& sql) const;
     void create_tables(const ToolPair& pair);
     void load(CaseTable table);
     [[noreturn]] void refuse(const Compiled& compiled, const std::string& reason) const;
 
-    static int authorise(void* reads, int action, const char* first, const char* second,
+    // What compiling one predicate asked for.
+    struct Authorised {
+        TableSet reads{};
+        bool denied = false;
+        bool allows(int action, std::string_view first, std::string_view second);
+    };
+    static int authorise(void* context, int action, const char* first, const char* second,
                          const char* database, const char* trigger);
     static int count_steps(void* left);
 

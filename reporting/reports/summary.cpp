@@ -106,7 +106,7 @@ std::vector<std::string> known_lines(const json& known) {
     for (const auto& item : known.at("entries").items()) {
         const std::uint64_t inside = sum_of(item.value().at("inside"));
         lines.push_back(fmt::format(
-            "known: {}: kept away from {} draws, recognised in {} cases{}", item.key(),
+            "known: {}: moved {} cases, recognised in {} cases{}", item.key(),
             sum_of(item.value().at("steered")), sum_of(item.value().at("classified")),
             inside == 0 ? "" : fmt::format("; {} cases inside it differ in another way", inside)));
     }
