@@ -18,6 +18,8 @@ constexpr std::uint64_t liveness_tries = 4;
 constexpr std::uint64_t first_control_index = std::uint64_t{1} << 62;
 
 constexpr std::uint64_t positive_offset = 1'000'000;
+// Not every reference can do what an exhibit asks for.
+constexpr std::size_t positive_tries = 4;
 // A machine that is busy may take more than one.
 constexpr unsigned positive_runs = 3;
 
@@ -143,40 +145,61 @@ ControlResult liveness_control(WorkerPool& pool, const Plan& plan, std::uint64_t
                 " operations"};
 }
 
-// The first fault of an operation that the campaign has and that both tools do; else any.
-const PlantedFault& fault_to_find(const std::vector<PlantedFault>& faults, const Plan& plan,
-                                  const std::vector<UnavailableOperation>& unavailable) {
-    const auto found = std::ranges::find_if(faults, [&](const PlantedFault& fault) {
-        return std::ranges::count(plan.operations, fault.operation, &OperationWeight::name) > 0 &&
-               std::ranges::count(unavailable, fault.operation, &UnavailableOperation::operation) ==
-                   0;
-    });
-    return found == faults.end() ? faults.front() : *found;
+// Faults to try, the best first: those of operations that the campaign has and both tools do, and
+// of these those that show in more than how a command ended. Any, where there are none of these.
+std::vector<const PlantedFault*> faults_to_find(
+    const std::vector<PlantedFault>& faults, const Plan& plan,
+    const std::vector<UnavailableOperation>& unavailable) {
+    std::vector<const PlantedFault*> of_campaign;
+    std::vector<const PlantedFault*> all;
+    for (const PlantedFault& fault : faults) {
+        all.push_back(&fault);
+        if (std::ranges::count(plan.operations, fault.operation, &OperationWeight::name) > 0 &&
+            std::ranges::count(unavailable, fault.operation, &UnavailableOperation::operation) ==
+                0) {
+            of_campaign.push_back(&fault);
+        }
+    }
+    std::vector<const PlantedFault*>& chosen = of_campaign.empty() ? all : of_campaign;
+    std::stable_partition(chosen.begin(), chosen.end(),
+                          [](const PlantedFault* fault) { return fault->layer > LayerId::code; });
+    return chosen;
 }
 
-ControlResult positive_control(WorkerPool& pool, const PlantedFault& fault,
+std::string ended_as(const CaseReport& report) {
+    return report.terminal == Terminal::diverged ? report.type
+                                                 : std::string(to_string(report.terminal));
+}
+
+ControlResult positive_control(WorkerPool& pool, const std::vector<const PlantedFault*>& faults,
                                std::vector<std::string>& failures) {
-    Task task;
-    task.index = first_control_index + positive_offset;
-    task.recipe = case_from_text(fault.exhibit);
-    task.roles = {"canary", fault.both ? "canary" : "reference", fault.name};
-    task.runs = positive_runs;
-    const std::vector<CaseReport> reports = run_tasks(pool, {std::move(task)});
-    if (reports.empty()) {
-        return {};  // the pool was stopped
+    for (std::size_t i = 0; i < faults.size() && i < positive_tries; ++i) {
+        const PlantedFault& fault = *faults[i];
+        Task task;
+        task.index = first_control_index + positive_offset + i;
+        task.recipe = case_from_text(fault.exhibit);
+        task.roles = {"canary", fault.both ? "canary" : "reference", fault.name};
+        task.runs = positive_runs;
+        const std::vector<CaseReport> reports = run_tasks(pool, {std::move(task)});
+        if (reports.empty()) {
+            return {};  // the pool was stopped
+        }
+        const CaseReport& report = reports.front();
+        if (!tells_of(fault, report)) {
+            continue;  // this reference cannot do what the exhibit asks for
+        }
+        const bool found = report.terminal == Terminal::diverged &&
+                           report.symptom.at("layer") == to_string(fault.layer);
+        if (!found) {
+            failures.push_back("the positive control failed: the planted fault '" + fault.name +
+                               "' ended as " + ended_as(report) + ", not as a divergence of " +
+                               std::string(to_string(fault.layer)));
+        }
+        return {"positive", found,
+                "planted fault '" + fault.name + "' ends as " + ended_as(report)};
     }
-    const CaseReport& report = reports.front();
-    const bool found = report.terminal == Terminal::diverged &&
-                       report.symptom.at("layer") == to_string(fault.layer);
-    const std::string ended = report.terminal == Terminal::diverged
-                                  ? report.type
-                                  : std::string(to_string(report.terminal));
-    if (!found) {
-        failures.push_back("the positive control failed: the planted fault '" + fault.name +
-                           "' ended as " + ended + ", not as a divergence of " +
-                           std::string(to_string(fault.layer)));
-    }
-    return {"positive", found, "planted fault '" + fault.name + "' ends as " + ended};
+    failures.emplace_back("the positive control failed: no fault could be planted");
+    return {"positive", false, "no fault could be planted"};
 }
 
 }  // namespace
@@ -188,17 +211,12 @@ ControlReport run_controls(WorkerPool& pool, const Plan& plan, std::uint64_t see
     if (!pool.stopped()) {
         report.results.push_back(null_control(pool, plan, seed, report.failures));
     }
-    if (!pool.stopped() && !faults.empty()) {
+    if (!pool.stopped()) {
         report.results.push_back(positive_control(
-            pool, fault_to_find(faults, plan, report.unavailable), report.failures));
+            pool, faults_to_find(faults, plan, report.unavailable), report.failures));
     }
     if (pool.stopped()) {
         return {};
-    }
-    if (faults.empty()) {
-        report.failures.emplace_back(
-            "the positive control failed: there is no stand-in to plant a fault");
-        report.results.push_back({"positive", false, "no stand-in"});
     }
     return report;
 }

@@ -19,4 +19,10 @@ struct PlantedFault {
     std::string exhibit;            // a recipe (JSON text) that shows it
 };
 
+struct CaseReport;
+
+// Whether a case that was run with the fault tells of it: it was planted, and the divergence, if
+// there is one, is not of the kind that the reference alone or the model is to blame for.
+bool tells_of(const PlantedFault& fault, const CaseReport& report);
+
 }  // namespace difffuzz

@@ -56,6 +56,8 @@ std::string faultless_failure(const CaseReport& report) {
     switch (report.terminal) {
         case Terminal::agreed:
         case Terminal::refused_by_both:
+        // The neutral looks of an old reference may fail, on both sides alike.
+        case Terminal::harness_inspection:
             return {};
         case Terminal::diverged:
             // Both broke the model in the same way.
@@ -178,11 +180,6 @@ struct Search {
     unsigned deaths = 0;
 };
 
-bool counts(const PlantedFault& fault, const CaseReport& report) {
-    return report.terminal == Terminal::diverged && report.planted &&
-           (fault.both || report.severity != to_string(Severity::reference));
-}
-
 class FaultRun {
 public:
     FaultRun(WorkerPool& pool, const SelftestOptions& options, const Cases* cases,
@@ -255,7 +252,7 @@ private:
         ++search.row.cases;
         search.planted |= report.planted;
         search.timed_out |= report.terminal == Terminal::inconclusive_external_timeout;
-        if (counts(search.row.fault, report) && !report.diverged.empty()) {
+        if (tells_of(search.row.fault, report) && !report.diverged.empty()) {
             search.row.diverged = report.diverged;
             search.row.decisive = task.recipe;
             decide(search, report.diverged.front() == search.row.fault.layer

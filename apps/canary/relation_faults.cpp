@@ -14,8 +14,8 @@ Planted info_size_off(const Call& call) {
     if (!call.is("info") || !call.wants_json()) {
         return std::nullopt;
     }
-    return spoilt_success(
-        call, [](Answer& answer) { return add_to_number(answer.out, "\"virtual-size\": ", 512); });
+    return spoilt_success(call,
+                          [](Answer& answer) { return add_in_json(answer, "virtual-size", 512); });
 }
 
 Planted map_gap(const Call& call) {

@@ -63,11 +63,15 @@ bool start_many_processes() {
     return true;
 }
 
-Planted info_memory_on_damage(const Call& call) {
-    if (!call.is("info")) {
+Planted check_memory_on_damage(const Call& call) {
+    constexpr int corruptions = 2;
+    constexpr int leaks = 3;
+    if (!call.is("check")) {
         return std::nullopt;
     }
-    return spoilt_refusal(call, [](Answer&) { return take_memory(); });
+    return spoilt(call, [](Answer& answer) {
+        return (answer.code == corruptions || answer.code == leaks) && take_memory();
+    });
 }
 
 Planted compressed_memory(const Call& call) {
@@ -96,8 +100,8 @@ Planted map_processes(const Call& call) {
 const Faults& resource_faults() {
     using enum LayerId;
     static const Faults table{
-        {"info-memory-on-damage", "info", resource, Seen::by_its_layer_alone, Roles::subject,
-         "info takes hundreds of MiB for an image that it then refuses", info_memory_on_damage},
+        {"check-memory-on-damage", "check", resource, Seen::by_its_layer_alone, Roles::subject,
+         "check takes hundreds of MiB for an image that is not sound", check_memory_on_damage},
         {"compressed-memory", "convert_compressed", resource, Seen::by_its_layer_alone,
          Roles::subject, "convert -c takes hundreds of MiB", compressed_memory},
         {"commit-writes-more", "commit", resource, Seen::by_its_layer_alone, Roles::subject,

@@ -117,5 +117,13 @@ TEST_F(Canary, IsOfNoUseByItself) {
     EXPECT_THAT(unknown.err.head, HasSubstr("there is no fault 'no-such-fault'"));
 }
 
+TEST(SelftestCommand, SuggestsTheNearestFault) {
+    const ScratchDirectory scratch;
+    const Ended ended = difffuzz(scratch, {"selftest", "info-crush"});
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_THAT(ended.err, HasSubstr("there is no fault 'info-crush'"));
+    EXPECT_THAT(ended.err, HasSubstr("'info-crash'"));
+}
+
 }  // namespace
 }  // namespace difffuzz::test

@@ -15,6 +15,13 @@ namespace fs = std::filesystem;
 const std::vector<std::string> on_real_qemu{"selftest", "--exhibits", "--no-config", "--reference",
                                             "/usr/bin/qemu-img"};
 
+// Of a self-test's JSON against its schema.
+constexpr const char* validation =
+    "import json, jsonschema, sys\n"
+    "schema = json.load(open(sys.argv[1] + '/docs/selftest.schema.json'))\n"
+    "jsonschema.Draft202012Validator.check_schema(schema)\n"
+    "jsonschema.validate(json.load(open(sys.argv[2])), schema)\n";
+
 Ended selftest(const ScratchDirectory& scratch, const std::vector<std::string>& more) {
     std::vector<std::string> words = on_real_qemu;
     words.insert(words.end(), more.begin(), more.end());
@@ -25,6 +32,10 @@ TEST(Selftest, EveryFaultIsCaughtByItsLayerFirst) {
     const ScratchDirectory scratch;
     const Ended ended = selftest(scratch, {"--json"});
     EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+    std::ofstream(scratch.path() / "result.json") << ended.out;
+    const Outcome valid = run_tool(
+        scratch.path(), {"/usr/bin/python3", "-c", validation, DIFFFUZZ_SOURCE_DIR, "result.json"});
+    EXPECT_EQ(valid.ending, Ending(Exited{0})) << valid.err.head;
     const nlohmann::json result = nlohmann::json::parse(ended.out);
     EXPECT_EQ(result.at("verdict"), "all caught");
     EXPECT_EQ(result.at("gates").size(), 4U);
@@ -99,8 +110,7 @@ TEST_F(OtherStandIn, ThatPlantsNothingIsSeen) {
     const Ended campaign = run_campaign();
     EXPECT_EQ(campaign.code, 4) << campaign.err;
     EXPECT_THAT(campaign.out, HasSubstr("no verdict"));
-    EXPECT_THAT(campaign.out, HasSubstr("the positive control failed: the planted fault '"));
-    EXPECT_THAT(campaign.out, HasSubstr("ended as agreed"));
+    EXPECT_THAT(campaign.out, HasSubstr("the positive control failed: no fault could be planted"));
 }
 
 TEST_F(OtherStandIn, ThatOnlySaysThatItPlantsIsSeen) {
@@ -108,6 +118,10 @@ TEST_F(OtherStandIn, ThatOnlySaysThatItPlantsIsSeen) {
     const Ended ended = run_selftest();
     EXPECT_EQ(ended.code, 1) << ended.err;
     EXPECT_THAT(ended.out, HasSubstr("not: info-header (missed)"));
+    const Ended campaign = run_campaign();
+    EXPECT_EQ(campaign.code, 4) << campaign.err;
+    EXPECT_THAT(campaign.out, HasSubstr("the positive control failed: the planted fault '"));
+    EXPECT_THAT(campaign.out, HasSubstr("ended as agreed"));
 }
 
 TEST_F(OtherStandIn, ThatPlantsAnotherFaultIsSeen) {
@@ -126,6 +140,24 @@ TEST_F(OtherStandIn, ThatIsFaultyWithoutAFaultEndsIt) {
     EXPECT_EQ(ended.code, 4) << ended.err;
     EXPECT_THAT(ended.out, HasSubstr("the exhibit of 'info-header', without a fault, ended as "
                                      "info_header_divergence"));
+}
+
+// A subject is told nothing of faults, and a mark of its own is worth nothing.
+TEST(Selftest, IsNothingThatASubjectCanSeeOrMimic) {
+    const ScratchDirectory scratch;
+    const fs::path subject = scratch.path() / "subject";
+    std::ofstream(subject) << "#!/bin/sh\n"
+                              ": > \"$TMPDIR/planted\"\n"
+                              "env | grep -q STAND_IN && exit 9\n"
+                              "exec /usr/bin/qemu-img \"$@\"\n";
+    fs::permissions(subject, fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |
+                                 fs::perms::others_read | fs::perms::others_exec);
+    const Ended ended = difffuzz(scratch, {"run", "--no-config", "--seed", "1", "--iterations",
+                                           "12", "--ops", "info", "--subject", subject.string(),
+                                           "--reference", "/usr/bin/qemu-img", "--out", "out"});
+    EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr("verdict: clean"));
+    EXPECT_THAT(ended.out, HasSubstr("positive control: planted fault '"));
 }
 
 TEST_F(OtherStandIn, ThatIsNotThereIsAnEnvironmentError) {
