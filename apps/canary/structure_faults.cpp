@@ -65,7 +65,7 @@ const Faults& structure_faults() {
          "convert counts a cluster with data as free", convert_refcount},
         {"dd-vdi-blocks", "dd", check, Seen::by_its_layer_alone, Roles::subject,
          "dd miscounts the blocks of a vdi image", dd_vdi_blocks},
-        {"repair-leak", "repair", check, Seen::by_its_layer_alone, Roles::subject,
+        {"repair-leak", "repair", check, Seen::by_others_too, Roles::subject,
          "check -r leaves a cluster that is nobody's", repair_leak},
         {"create-padding", "create", bytes, Seen::by_its_layer_alone, Roles::subject,
          "create writes where nothing is in the header cluster", create_padding},
