@@ -5,9 +5,19 @@
 namespace difffuzz {
 
 bool tells_of(const PlantedFault& fault, const CaseReport& report) {
-    const bool by_reference =
-        report.terminal == Terminal::diverged && report.severity == to_string(Severity::reference);
-    return report.planted && (fault.both || !by_reference);
+    if (!report.planted) {
+        return false;
+    }
+    switch (report.terminal) {
+        case Terminal::agreed:
+        case Terminal::refused_by_both:
+        case Terminal::harness_inspection:
+            return true;
+        case Terminal::diverged:
+            return fault.both || report.severity != to_string(Severity::reference);
+        default:
+            return false;
+    }
 }
 
 }  // namespace difffuzz

@@ -21,8 +21,9 @@ struct PlantedFault {
 
 struct CaseReport;
 
-// Whether a case that was run with the fault tells of it: it was planted, and the divergence, if
-// there is one, is not of the kind that the reference alone or the model is to blame for.
+// Whether a case that was run with the fault tells of it: it was planted, the case came to its end,
+// and the divergence, if there is one, is not of the kind that the reference alone or the model is
+// to blame for.
 bool tells_of(const PlantedFault& fault, const CaseReport& report);
 
 }  // namespace difffuzz

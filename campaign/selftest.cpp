@@ -25,6 +25,8 @@ constexpr unsigned timeout_runs = 3;
 constexpr std::uint64_t faultless_cases_per_operation = 8;
 // For commands that never end; whoever is in time with it is so with any.
 constexpr std::chrono::milliseconds gate_time{3000};
+// For commands that print too much; they soon do.
+constexpr std::uint64_t gate_output_bytes = std::uint64_t{1} << 20;
 
 class Cases {
 public:
@@ -123,6 +125,7 @@ void run_gates(const SelftestOptions& options, int staging, SelftestResult& resu
     }
     CampaignOptions campaign = options.campaign;
     campaign.limits.time = gate_time;
+    campaign.limits.output_bytes = gate_output_bytes;
     WorkerSetup setup = worker_setup(campaign, default_plan());
     setup.sandbox.tools.push_back({"unstartable", unstartable});
     boost::asio::io_context context;
@@ -250,9 +253,10 @@ private:
         Search& search = searches_[task.index];
         search.running = false;
         ++search.row.cases;
-        search.planted |= report.planted;
+        const bool tells = tells_of(search.row.fault, report);
+        search.planted |= tells;
         search.timed_out |= report.terminal == Terminal::inconclusive_external_timeout;
-        if (tells_of(search.row.fault, report) && !report.diverged.empty()) {
+        if (tells && !report.diverged.empty()) {
             search.row.diverged = report.diverged;
             search.row.decisive = task.recipe;
             decide(search, report.diverged.front() == search.row.fault.layer

@@ -27,14 +27,9 @@ Planted convert_refcount(const Call& call) {
 }
 Planted dd_vdi_blocks(const Call& call) { return edits_target(call, "dd", miscount_blocks); }
 
-// Says that it repaired the image, which is as it was.
-Planted repair_undone(const Call& call) {
-    if (!call.is("check") || !call.has("-r")) {
-        return std::nullopt;
-    }
-    const std::string image = call.target();
-    const std::string before = copy_of_file(image);
-    return spoilt_success(call, [&](Answer&) { return put_back(image, before); });
+// Says what it repaired, and has made a leak of its own.
+Planted repair_leak(const Call& call) {
+    return call.has("-r") ? edits_target(call, "check", leak_cluster) : std::nullopt;
 }
 
 // bytes
@@ -70,8 +65,8 @@ const Faults& structure_faults() {
          "convert counts a cluster with data as free", convert_refcount},
         {"dd-vdi-blocks", "dd", check, Seen::by_its_layer_alone, Roles::subject,
          "dd miscounts the blocks of a vdi image", dd_vdi_blocks},
-        {"repair-undone", "repair", check, Seen::by_its_layer_alone, Roles::subject,
-         "check -r says what it repaired and leaves the image as it was", repair_undone},
+        {"repair-leak", "repair", check, Seen::by_others_too, Roles::subject,
+         "check -r leaves a cluster that is nobody's", repair_leak},
         {"create-padding", "create", bytes, Seen::by_its_layer_alone, Roles::subject,
          "create writes where nothing is in the header cluster", create_padding},
         {"convert-feature-name", "convert", bytes, Seen::by_its_layer_alone, Roles::subject,

@@ -68,6 +68,10 @@ TEST(PlantedFault, IsToldOfOnlyWhereItWasPlantedAndMayBeTheCause) {
     EXPECT_FALSE(tells_of(fault, report));
     fault.both = true;
     EXPECT_TRUE(tells_of(fault, report));
+    report.terminal = Terminal::agreed;
+    EXPECT_TRUE(tells_of(fault, report));
+    report.terminal = Terminal::inconclusive_external_timeout;
+    EXPECT_FALSE(tells_of(fault, report));
 }
 
 }  // namespace
