@@ -288,12 +288,9 @@ void add_untested(Tally& tally, std::uint64_t from, std::uint64_t iterations, co
 
 // Confirms and shrinks what diverged. False when it was stopped on the way.
 bool triage_campaign(const CampaignOptions& options, const CampaignHooks& hooks, WorkerPool& pool,
-                     Journal& journal, const JournalState& state, CampaignResult& result) {
+                     Journal& journal, const std::vector<TriageResult>& earlier,
+                     CampaignResult& result) {
     const Clock::time_point begin = Clock::now();
-    std::vector<TriageResult> earlier;
-    for (const json& one : state.triaged) {
-        earlier.push_back(triage_result_from_json(one));
-    }
     const auto progress = [&](std::size_t done, std::size_t total) {
         if (hooks.progress) {
             hooks.progress(
@@ -376,8 +373,10 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     write_campaign(evidence, campaign_json("incomplete", terms, tools, options));
     const JournalState state = Journal::load(
         options.directory, [&](const CaseReport& report) { result.tally.add(report); });
+    const std::vector<TriageResult> triaged_earlier = triaged_before(state, options.directory);
     Journal journal(options.directory);
 
+    bool cases_over = false;  // the timer's last word may come later
     bool reached_max_new = false;
     std::uint64_t committed = state.committed;
     if (controls.failures.empty() && !interrupted) {
@@ -387,18 +386,19 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
         if (options.duration) {
             timer.expires_after(*options.duration);
             timer.async_wait([&](const boost::system::error_code& error) {
-                if (!error) {
+                if (!error && !cases_over) {
                     run.out_of_time();
                 }
             });
         }
         run.run();
+        cases_over = true;
         reached_max_new = run.reached_max_new();
         committed = run.committed();
     }
     bool triaged = !interrupted && controls.failures.empty();
     if (triaged && options.triage_runs > 0) {
-        triaged = triage_campaign(options, hooks, pool, journal, state, result);
+        triaged = triage_campaign(options, hooks, pool, journal, triaged_earlier, result);
     }
     journal.sync();
 

@@ -47,9 +47,10 @@ struct Bucket {
     std::vector<std::uint64_t> kept;  // indices with a full record, ascending
     std::string directory() const;    // below the evidence, without the index
     std::string fingerprint;
-    std::string known;                  // id of the entry that covers them; empty: they are new
-    std::string status = "untriaged";   // "new" and "flaky" come from triage; or "known(ID)"
-    std::vector<std::string> features;  // that its shrunk cases could not lose
+    std::string known;                     // id of the entry that covers them; empty: they are new
+    std::string status = "untriaged";      // "new" and "flaky" come from triage; or "known(ID)"
+    std::vector<std::string> features;     // that its shrunk cases could not lose
+    std::vector<std::string> explanation;  // of one of them, in words
     // Met while a case of this fingerprint was shrunk; empty: in a case of the campaign.
     std::string slipped_from;
     std::string key() const { return bucket_key(fingerprint, known); }

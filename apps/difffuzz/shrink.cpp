@@ -123,7 +123,7 @@ int shrink(const Flags& flags) {
     boost::asio::io_context context;
     WorkerPool pool(context, options.executable, scratch.descriptor(), setup, options.jobs);
 
-    Sighting sighting{{input.recipe, input.culprit_step}, {}, input.iteration, stage};
+    Sighting sighting{{input.recipe, input.culprit_step}, {}, input.iteration, stage, true};
     if (input.symptom) {
         sighting.symptom_key = symptom_key(*input.symptom);
     } else {
@@ -149,6 +149,11 @@ int shrink(const Flags& flags) {
                   << (session.minimal() ? "; nothing more can go\n"
                                         : "; more might go with more --runs\n")
                   << shown_commands(session.least().c);
+        if (session.explanation()) {
+            for (const std::string& line : session.explanation()->lines()) {
+                std::cout << "  " << printable_text(line) << "\n";
+            }
+        }
         if (flags.out.empty()) {
             std::cout << to_json(session.least().c).dump(-1, ' ', true) << "\n";
         } else {

@@ -21,6 +21,15 @@ json confirmations_json(const std::vector<Confirmation>& confirmations) {
     return result;
 }
 
+// Words that become part of a path.
+std::string plain_word(const json& value) {
+    const std::string word = value;
+    if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos) {
+        throw RecipeError("/triaged", "a word holds more than a-z, 0-9 and '_'");
+    }
+    return word;
+}
+
 }  // namespace
 
 json to_json(const TriageResult& result) {
@@ -40,6 +49,7 @@ json to_json(const TriageResult& result) {
             {"fingerprint", result.fingerprint},
             {"symptom", result.symptom},
             {"features", result.features},
+            {"explanation", result.explanation},
             {"runs", result.runs},
             {"minimal", result.minimal},
             {"slips", std::move(slips)}};
@@ -52,11 +62,12 @@ TriageResult triage_result_from_json(const json& value) {
     result.first_fingerprint = value.at("first_fingerprint");
     result.slipped_from = value.at("slipped_from");
     result.status = value.at("status");
-    result.type = value.at("type");
+    result.type = plain_word(value.at("type"));
     result.severity = value.at("severity");
-    result.fingerprint = value.at("fingerprint");
+    result.fingerprint = plain_word(value.at("fingerprint"));
     result.symptom = value.at("symptom");
     result.features = value.at("features").get<std::vector<std::string>>();
+    result.explanation = value.at("explanation").get<std::vector<std::string>>();
     result.runs = value.at("runs");
     result.minimal = value.at("minimal");
     for (const json& slip : value.at("slips")) {
@@ -85,6 +96,9 @@ TriageResult result_of(const TriageSession& session, const std::string& first_fi
     result.symptom = session.last().symptom;
     result.fingerprint = shrunk_fingerprint(session.least().c, symptom);
     result.features = case_features(session.least().c);
+    if (session.explanation()) {
+        result.explanation = session.explanation()->lines();
+    }
     result.minimal = session.minimal();
     result.slips = session.slips();
     return result;
@@ -101,6 +115,9 @@ void finish_record(json& record, const TriageSession& session, const TriageResul
     record["fingerprint_version"] = fingerprint_version;
     record["shrinking"] = {
         {"runs", result.runs}, {"minimal", result.minimal}, {"features", result.features}};
+    if (session.explanation()) {
+        record["explanation"] = to_json(*session.explanation());
+    }
     if (!result.slipped_from.empty()) {
         record["slipped_from"] = result.slipped_from;
     }

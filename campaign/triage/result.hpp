@@ -22,8 +22,9 @@ struct TriageResult {
     std::string severity;
     std::string fingerprint;
     nlohmann::json symptom;
-    std::vector<std::string> features;  // of the shrunk case; empty where there is none
-    std::uint64_t runs = 0;             // candidates run
+    std::vector<std::string> features;     // of the shrunk case; empty where there is none
+    std::vector<std::string> explanation;  // in words; empty where there is none
+    std::uint64_t runs = 0;                // candidates run
     bool minimal = false;
     std::vector<Slip> slips;
 };

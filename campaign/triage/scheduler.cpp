@@ -30,6 +30,11 @@ private:
 
     NextTask next() {
         if (!again_.empty()) {
+            // Alone, as it may be what ended the worker.
+            if (pool_.running() > 0) {
+                return WaitForOthers{};
+            }
+            running_alone_ = true;
             Task task = std::move(again_.front());
             again_.pop_front();
             return task;

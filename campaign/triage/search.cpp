@@ -66,7 +66,8 @@ void Search::take(const Prepared& prepared, const TrialResult& result) {
         slips_.push_back({*prepared.candidate, result.symptom_key});
     }
     if (result.end != TrialEnd::same) {
-        refused_.push_back({edits_[at_].thing, edits_[at_].becomes, result.end});
+        refused_.push_back(
+            {edits_[at_].thing, edits_[at_].becomes, result.end, prepared.candidate->c});
         ++at_;
         return;
     }

@@ -34,6 +34,7 @@ struct RefusedEdit {
     std::string thing;
     std::string becomes;  // empty: left out
     TrialEnd end = TrialEnd::other;
+    Case candidate;  // what it made
 };
 
 struct Slip {

@@ -10,8 +10,10 @@ namespace {
 
 // Name of a confirming run; candidates are named by their digests.
 constexpr std::string_view confirming_id = "confirm";
-// A case that times out is run again so often, at most.
+constexpr std::string_view explaining_id = "explain";
+// Runs of a case that times out, all told: of a confirming one, and of a candidate.
 constexpr unsigned timeout_runs = 3;
+constexpr unsigned candidate_timeout_runs = 2;
 
 }  // namespace
 
@@ -30,6 +32,7 @@ std::optional<TriageSession::Wanted> TriageSession::next(std::size_t ahead) {
         if (!trial) {
             return std::nullopt;
         }
+        wanted.task.runs = candidate_timeout_runs;
         wanted.id = std::move(trial->id);
         culprits_[wanted.id] = trial->candidate.culprit;
         wanted.task.recipe = std::move(trial->candidate.c);
@@ -39,6 +42,11 @@ std::optional<TriageSession::Wanted> TriageSession::next(std::size_t ahead) {
         return std::nullopt;
     }
     out_ = true;
+    if (stage_ == Stage::explaining) {
+        wanted.id = explaining_id;
+        wanted.task.recipe = explainer_->wanted()->c;
+        return wanted;
+    }
     wanted.id = confirming_id;
     wanted.alone = true;
     wanted.task.recipe = stage_ == Stage::confirming_least ? least_.c : sighting_.seen.c;
@@ -51,6 +59,14 @@ std::optional<TriageSession::Wanted> TriageSession::next(std::size_t ahead) {
 }
 
 void TriageSession::put(const std::string& id, const CaseReport& report) {
+    if (id == explaining_id) {
+        out_ = false;
+        explainer_->put(judge_trial(*target_, least_.culprit, report).end);
+        if (!explainer_->wanted()) {
+            end_explaining();
+        }
+        return;
+    }
     if (id != confirming_id) {
         const auto culprit = culprits_.extract(id);
         if (stage_ != Stage::searching) {
@@ -85,7 +101,7 @@ void TriageSession::put(const std::string& id, const CaseReport& report) {
                     // A least case that comes and goes is none.
                     least_ = sighting_.seen;
                     minimal_ = false;
-                    refused_.clear();
+                    explanation_.reset();
                     stage_ = Stage::recording;
                 }
             }
@@ -97,6 +113,7 @@ void TriageSession::put(const std::string& id, const CaseReport& report) {
             stage_ = Stage::ended;
             return;
         case Stage::searching:
+        case Stage::explaining:
         case Stage::ended:
             assert(false);
     }
@@ -135,9 +152,24 @@ void TriageSession::start_search() {
 void TriageSession::end_search() {
     least_ = search_->least();
     minimal_ = search_->is_minimal();
-    refused_ = search_->refused();
     slips_ = search_->slips();
     shown_ = seen_ = 0;
+    stage_ = Stage::confirming_least;
+    if (!minimal_ || !sighting_.explain) {
+        return;
+    }
+    stage_ = Stage::explaining;
+    explainer_.emplace(least_, search_->refused(), std::min(max_runs_, explaining_runs),
+                       [target = *target_](const Reduced& candidate) {
+                           return may_stand_for(target, candidate.c);
+                       });
+    if (!explainer_->wanted()) {
+        end_explaining();
+    }
+}
+
+void TriageSession::end_explaining() {
+    explanation_ = explainer_->explanation();
     stage_ = Stage::confirming_least;
 }
 

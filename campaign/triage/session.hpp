@@ -1,4 +1,4 @@
-// The triage of one divergence, as a state machine: confirm, shrink, confirm what is left.
+// The triage of one divergence, as a state machine: confirm, shrink, explain, confirm what is left.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "campaign/triage/explain.hpp"
 #include "campaign/triage/search.hpp"
 #include "campaign/triage/target.hpp"
 
@@ -14,6 +15,8 @@ namespace difffuzz {
 
 // A divergence counts after this many runs of its own, each in fresh workspaces.
 inline constexpr std::size_t confirming_runs = 3;
+// Runs to explain a least case, at most; no more than those to shrink it.
+inline constexpr std::uint64_t explaining_runs = 40;
 
 // A divergence that was seen.
 struct Sighting {
@@ -21,6 +24,7 @@ struct Sighting {
     std::string symptom_key;
     std::uint64_t iteration = 0;
     std::string stage;  // directory below staging for the record
+    bool explain = false;
 };
 
 // One run that was to show the symptom again.
@@ -60,23 +64,25 @@ public:
     bool minimal() const { return minimal_; }
     std::uint64_t runs() const { return search_ ? search_->runs() : 0; }
     const std::vector<Confirmation>& confirmations() const { return confirmations_; }
-    const std::vector<RefusedEdit>& refused() const { return refused_; }
+    // Of a minimal least case, if the sighting was to be explained.
+    const std::optional<Explanation>& explanation() const { return explanation_; }
     const std::vector<Slip>& slips() const { return slips_; }
     // Of the run whose record lies in staging.
     const CaseReport& last() const { return last_; }
 
 private:
-    enum class Stage { confirming, searching, confirming_least, recording, ended };
+    enum class Stage { confirming, searching, explaining, confirming_least, recording, ended };
 
     void start_search();
     void end_search();
+    void end_explaining();
     void put_confirmation(const CaseReport& report, bool of_least);
     bool shows_symptom(const CaseReport& report, std::size_t culprit) const;
 
     Sighting sighting_;
     std::uint64_t max_runs_;
     Stage stage_ = Stage::confirming;
-    bool out_ = false;  // a confirming run
+    bool out_ = false;  // a run that is no candidate's
     std::optional<Target> target_;
     std::optional<Search> search_;
     std::map<std::string, std::size_t> culprits_;  // of candidates that are out, by id
@@ -87,7 +93,8 @@ private:
     bool confirmed_ = false;
     bool staged_ = false;
     bool minimal_ = false;
-    std::vector<RefusedEdit> refused_;
+    std::optional<Explainer> explainer_;
+    std::optional<Explanation> explanation_;
     std::vector<Slip> slips_;
     CaseReport last_;
 };

@@ -7,6 +7,8 @@
 #include "campaign/evidence/record.hpp"
 #include "campaign/triage/place.hpp"
 #include "campaign/triage/scheduler.hpp"
+#include "core/cases/json_fields.hpp"
+#include "core/errors.hpp"
 
 namespace difffuzz {
 namespace {
@@ -125,6 +127,7 @@ std::vector<Item> items_of(const Bucket& bucket, const std::string& evidence,
             const ParsedRecord record =
                 parse_record(read_first_seen(evidence + "/" + item.first).dump());
             item.sighting.seen = {record.recipe, record.culprit_step};
+            item.sighting.explain = iteration == bucket.kept.front();
         }
         items.push_back(std::move(item));
     }
@@ -137,6 +140,24 @@ int weight(std::string_view status) {
 }
 
 }  // namespace
+
+std::vector<TriageResult> triaged_before(const JournalState& journal, const std::string& evidence) {
+    std::vector<TriageResult> results;
+    for (const nlohmann::json& line : journal.triaged) {
+        std::string reason = "a field is missing or of another type";
+        try {
+            results.push_back(triage_result_from_json(line));
+            continue;
+        } catch (const RecipeError& error) {
+            reason = error.what();
+        } catch (const nlohmann::json::exception&) {
+        }
+        throw EnvironmentError("a result of triage in '" + evidence +
+                               "/journal.ndjson' cannot be used (" + reason +
+                               "); start anew in another --out directory");
+    }
+    return results;
+}
 
 std::vector<TriageResult> run_triage(WorkerPool& pool, Journal& journal, const Tally& tally,
                                      const std::vector<TriageResult>& earlier,
@@ -171,7 +192,7 @@ std::vector<TriageResult> run_triage(WorkerPool& pool, Journal& journal, const T
                     wave.push_back({{},
                                     {},
                                     result.fingerprint,
-                                    {slip.from, slip.symptom_key, result.iteration, {}},
+                                    {slip.from, slip.symptom_key, result.iteration, {}, true},
                                     {}});
                 }
             }
@@ -188,6 +209,9 @@ std::map<std::string, Bucket> buckets_after(const Tally& tally,
         Bucket& bucket = buckets.try_emplace(like.key(), like).first->second;
         if (weight(like.status) > weight(bucket.status)) {
             bucket.status = like.status;
+        }
+        if (bucket.explanation.empty()) {
+            bucket.explanation = like.explanation;
         }
         bucket.cases += cases;
         bucket.kept.push_back(index);
@@ -208,6 +232,7 @@ std::map<std::string, Bucket> buckets_after(const Tally& tally,
                 if (result->status == "new") {
                     like.fingerprint = result->fingerprint;
                     like.features = result->features;
+                    like.explanation = result->explanation;
                 }
             }
             add(like, index, 1 + (index == seen.kept.front() ? uncounted : 0));
@@ -222,6 +247,7 @@ std::map<std::string, Bucket> buckets_after(const Tally& tally,
             like.fingerprint = result.fingerprint;
             like.status = result.status;
             like.features = result.features;
+            like.explanation = result.explanation;
             like.slipped_from = result.slipped_from;
             add(like, result.iteration, 1);
         }

@@ -25,6 +25,9 @@ struct TriageTerms {
     unsigned jobs = 1;
 };
 
+// What a journal says was triaged. EnvironmentError naming it for what difffuzz did not write.
+std::vector<TriageResult> triaged_before(const JournalState& journal, const std::string& evidence);
+
 // Steps:
 //   1. the buckets of the tally by severity and lowest index, the first 100; of each the cases that
 //      have a record: confirmed, shrunk, their records put in their places;

@@ -35,11 +35,7 @@ void print_canonical(const std::string& evidence, std::ostream& out) {
     Tally tally;
     const JournalState journal =
         Journal::load(evidence, [&](const CaseReport& report) { tally.add(report); });
-    std::vector<TriageResult> triaged;
-    for (const nlohmann::json& one : journal.triaged) {
-        triaged.push_back(triage_result_from_json(one));
-    }
-    tally.set_buckets(buckets_after(tally, triaged));
+    tally.set_buckets(buckets_after(tally, triaged_before(journal, evidence)));
     for (const auto& [fingerprint, bucket] : tally.buckets()) {
         out << nlohmann::json{{"fingerprint", fingerprint},
                               {"type", bucket.type},

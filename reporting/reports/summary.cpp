@@ -72,6 +72,7 @@ json buckets_json(const Tally& tally) {
                           {"kept", bucket->kept},
                           {"directory", bucket->directory()},
                           {"features", bucket->features},
+                          {"explanation", bucket->explanation},
                           {"slipped_from", bucket->slipped_from},
                           {"symptom", bucket->symptom}});
     }
@@ -281,16 +282,21 @@ std::string summary_text(const json& summary) {
         for (const json& bucket : shown) {
             const json& symptom = bucket.at("symptom");
             const auto bucket_cases = bucket.at("cases").get<std::uint64_t>();
-            add(fmt::format("  {:<12} {:<32} {:>5} {:<5}  {}",
+            const auto status = bucket.at("status").get<std::string>();
+            add(fmt::format("  {:<12} {:<32} {:>5} {:<5}  {}{}",
                             bucket.at("severity").get<std::string>(),
                             bucket.at("type").get<std::string>(), bucket_cases,
-                            bucket_cases == 1 ? "case" : "cases", symptom.value("field", "")));
+                            bucket_cases == 1 ? "case" : "cases", symptom.value("field", ""),
+                            status == "new" ? "" : " (" + status + ")"));
             for (const char* side : {"subject_message", "reference_message"}) {
                 if (const std::string message = symptom.value(side, ""); !message.empty()) {
                     add(fmt::format("      {}: {}",
                                     std::string(side).substr(0, std::string(side).find('_')),
                                     message));
                 }
+            }
+            for (const json& line : bucket.at("explanation")) {
+                add("      " + line.get<std::string>());
             }
             add(fmt::format("      {}/{}", bucket.at("directory").get<std::string>(),
                             bucket.at("kept").at(0).get<std::uint64_t>()));

@@ -139,6 +139,23 @@ TEST_F(Evidence, PipesAndLinksAreNotFollowed) {
     }
 }
 
+TEST_F(Evidence, AResultOfTriageThatCannotBeUsedIsNamed) {
+    const std::string journal = read_file(at("journal.ndjson"));
+    ASSERT_NE(journal.find("{\"triaged\""), std::string::npos);
+    for (const char* line : {R"({"triaged":{"iteration":1}})", R"({"triaged":7})"}) {
+        write(at("journal.ndjson"), journal + line + "\n");
+        EXPECT_EQ(resume().code, 3);
+        EXPECT_THAT(resume().err, HasSubstr("a result of triage"));
+        expect_sentence(difffuzz(scratch_, {"report", "out", "--canonical"}), "a result of triage");
+    }
+    // Its words become part of a path.
+    std::string outside = journal;
+    const std::string type = "\"type\":\"info_crash_divergence\"";
+    outside.replace(outside.rfind(type), type.size(), "\"type\":\"../../info\"");
+    write(at("journal.ndjson"), outside);
+    EXPECT_THAT(resume().err, HasSubstr("a result of triage"));
+}
+
 TEST_F(Evidence, ARefusedResumeNamesFlagAndValuesAndLeavesNothing) {
     expect_sentence(difffuzz(scratch_, {"--resume", "--out", "nowhere", "--subject", "/bin/true"}),
                     "holds no campaign");

@@ -60,7 +60,7 @@ void flood(std::uint64_t bytes) {
 void misbehave(const std::string& mode) {
     constexpr std::uint64_t gib = std::uint64_t{1} << 30;
     // "moody": as one of the first commands of its worker, and never later.
-    if (mode == "crash" || (mode == "moody" && ::getpid() < 150)) {
+    if (mode == "crash" || (mode == "moody" && ::getpid() < 300)) {
         ::raise(SIGSEGV);
     } else if (mode == "hang") {
         ::signal(SIGTERM, SIG_IGN);
