@@ -44,8 +44,8 @@ struct SelftestOptions {
     CampaignOptions campaign;
     // Only each fault's exhibit; else drawn cases of its operation, up to its budget.
     bool exhibits = false;
-    // Each fault as if no operation had the layer that it is meant for: what is caught then, another
-    // layer sees, too.
+    // Each fault as if no operation had the layer that it is meant for: what is caught then,
+    // another layer sees, too.
     bool without_own_layer = false;
     // Whether the gates are asked, too.
     bool gates = true;

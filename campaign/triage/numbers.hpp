@@ -17,8 +17,8 @@ struct NumberPlace {
     std::function<Reduced(Reduced, std::uint64_t)> set;
 };
 
-// Sizes of images, offsets and lengths of writes, values of damage, and of arguments and options the
-// numbers from 0 on and the sizes that are spelled in plain bytes; in a fixed order.
+// Sizes of images, offsets and lengths of writes, values of damage, and of arguments and options
+// the numbers from 0 on and the sizes that are spelled in plain bytes; in a fixed order.
 std::vector<NumberPlace> numbers_of(const Reduced& from);
 
 }  // namespace difffuzz

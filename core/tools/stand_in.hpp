@@ -1,5 +1,6 @@
 // What difffuzz and a stand-in for a tool (apps/canary) agree on. A stand-in is handed the program
-// that it stands in for, and the fault that it plants, in its environment: no other tool gets these.
+// that it stands in for, and the fault that it plants, in its environment: no other tool gets
+// these.
 #pragma once
 
 namespace difffuzz::stand_in {
