@@ -70,7 +70,8 @@ nlohmann::json read_campaign(const std::string& directory) {
     if (!std::filesystem::exists(std::filesystem::symlink_status(path, error))) {
         throw UsageError("'" + directory +
                          "' holds no campaign (no campaign.json); give the directory that --out "
-                         "named");
+                         "named, or begin anew without --resume where one ended before its "
+                         "first case");
     }
     try {
         nlohmann::json campaign =

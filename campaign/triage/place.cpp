@@ -38,6 +38,10 @@ void copy_first_seen(const std::string& from, const std::string& into) {
             fs::rename(target / "record.json", target / first_seen_record, error);
         }
     }
+    if (error == std::errc::io_error && fs::space(into).available == 0) {
+        // The library's copy does not tell what ails it.
+        error = std::make_error_code(std::errc::no_space_on_device);
+    }
     if (error) {
         throw EnvironmentError("cannot copy '" + from + "': " + error.message());
     }

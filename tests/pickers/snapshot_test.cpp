@@ -55,6 +55,26 @@ TEST(SnapshotPicker, AppliesByIdOrNameAndDeletesByName) {
     EXPECT_EQ(rules_of(case_of({step_of("-a", WordValue{""})})), Names{"no-such-snapshot"});
 }
 
+TEST(SnapshotPicker, TheLastStepIsHeldToItsModelToo) {
+    const auto write = [](std::vector<Argument> what) {
+        Step step{Actor::neutral, "io", "write", ValidIntent{}, {{"-f", WordValue{"qcow2"}}}};
+        step.arguments.insert(step.arguments.end(), what.begin(), what.end());
+        step.arguments.push_back({"", SizeValue{0, "0"}});
+        step.arguments.push_back({"", SizeValue{512, "512"}});
+        step.arguments.push_back({"", ImageValue{"src"}});
+        return step;
+    };
+    const auto rules = [](std::vector<Step> steps) {
+        Case c = case_of(std::move(steps));
+        c.operation = "sequence";
+        return rules_of(c);
+    };
+    const Step take = step_of("-c", WordValue{"a"});
+    EXPECT_EQ(rules({take, write({{"-P", NumberValue{5}}})}), Names{});
+    EXPECT_EQ(rules({take, write({})}), Names{"write-outside"});
+    EXPECT_EQ(rules({write({}), take}), Names{"write-outside"});
+}
+
 TEST(SnapshotPicker, BoundsNamesAndNumbers) {
     EXPECT_EQ(rules_of(case_of({step_of("-c", WordValue{std::string(255, 'x')})})), Names{});
     EXPECT_EQ(rules_of(case_of({step_of("-c", WordValue{std::string(256, 'x')})})),
