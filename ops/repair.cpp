@@ -6,6 +6,7 @@
 #include "ops/state_shared.hpp"
 #include "pickers/repair.hpp"
 #include "pickers/repair_damage.hpp"
+#include "pickers/step_kind.hpp"
 
 namespace difffuzz {
 namespace {
@@ -18,13 +19,14 @@ bool is_settled(const Case& c, const std::string& id) {
 }
 
 // Whether neither the image nor what shows through it has lost data before the steps, or may in
-// them.
-bool keeps_data(const Case& c, const std::string& id) {
+// them. What is damaged must be what the step repairs: another image may not even open.
+bool keeps_data(const Case& c, const Step& step, const std::string& id) {
     const std::vector<std::string> chain = chain_of(initial_state(c), id);
     return std::ranges::all_of(chain, [&](const std::string& member) {
         const ImageRecipe* image = find_image(c, member);
         return image != nullptr &&
-               (image->damage.empty() || (is_settled(c, member) && spares_data(*image)));
+               (image->damage.empty() ||
+                (member == image_of_step(step) && is_settled(c, member) && spares_data(*image)));
     });
 }
 
@@ -33,7 +35,7 @@ std::vector<InspectionRequest> inspections(const Case& c, std::size_t step) {
     for (InspectionRequest& request : requests) {
         request.despite_damage = request.kind == InspectionKind::check
                                      ? is_settled(c, request.image)
-                                     : keeps_data(c, request.image);
+                                     : keeps_data(c, c.steps[step], request.image);
     }
     return requests;
 }
