@@ -112,7 +112,9 @@ const std::vector<FlagSpec>& flag_table() {
         {"--jobs", "workers at a time (default: processors)", number<&Flags::jobs, 1, 256>},
         {"--timeout", "seconds for one command (default 10)", timeout_flag},
         {"--out,--log-dir",
-         "directory of the evidence (default difffuzz-out/SEED); of shrink: the record's file",
+         "directory of the evidence (default difffuzz-out/SEED); of shrink: a new file FILE for "
+         "the "
+         "record, with its script in FILE.sh",
          text<&Flags::out>},
         {"--resume", "continue the campaign in --out", on_off<&Flags::resume>},
         {"--max-new", "end at the K-th new symptom, in the order of the cases",
@@ -152,7 +154,8 @@ const std::vector<FlagSpec>& flag_table() {
         {"--pin", "PATH=VALUE: hold a draw at a value (repeatable)", text<&Flags::pins>},
         {"--as", "json (a recipe a line) or shell (the commands)", text<&Flags::format>},
         {"--canonical", "print the record set, one record a line", on_off<&Flags::canonical>},
-        {"--html", "write the report as one HTML page to this file", text<&Flags::html>},
+        {"--html", "write the report as one HTML page to this file (-: standard output)",
+         text<&Flags::html>},
         {"--junit", "write it as JUnit's XML to this file", text<&Flags::junit>},
         {"--sarif", "write it as SARIF 2.1.0 to this file", text<&Flags::sarif>},
         {"--markdown", "write it as Markdown to this file", text<&Flags::markdown>},
