@@ -53,7 +53,7 @@ fs::path followed(const OutputFile& file) {
 }
 
 // Standard output or error where it is the very same file: written by a second way, each would
-// overwrite what the other wrote.
+// overwrite what the other wrote. Not so with terminals and other character devices.
 int same_descriptor(const struct stat& status) {
     for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
         struct stat standard {};
@@ -128,7 +128,7 @@ OutputFile output_file(const std::string& flag, const std::string& named) {
     if (there && S_ISDIR(status.st_mode)) {
         unusable(file, "it is a directory; name a file");
     }
-    if (there) {
+    if (there && !S_ISCHR(status.st_mode)) {
         file.descriptor = same_descriptor(status);
     }
     if (file.descriptor >= 0) {

@@ -98,6 +98,8 @@ TEST_F(OutputFiles, StandardOutputIsADashAndHoldsTheReportAlone) {
     EXPECT_EQ(read_file(at("same")), dash.out);
     EXPECT_EQ(shell("report out --junit same >same").ending, Ending{Exited{0}});
     EXPECT_EQ(read_file(at("same")), dash.out);
+    fs::create_symlink("/dev/null", at("null"));
+    EXPECT_EQ(shell("report out --json --junit null >/dev/null").ending, Ending{Exited{0}});
     expect_refused(report({"--junit", "-", "--html", "-"}), "are the same file");
     expect_refused(report({"--junit", "-", "--json"}), "do not go together");
 }
