@@ -75,14 +75,14 @@ void print_shell(std::uint64_t index, const Case& c) {
 }
 
 int draw(const Flags& flags) {
-    if (!flags.seed) {
-        throw UsageError("draw needs --seed S");
-    }
     if (!flags.format.empty() && flags.format != "json" && flags.format != "shell") {
-        throw UsageError("--as takes json or shell");
+        throw UsageError("--as takes json or shell, not '" + flags.format.substr(0, 80) + "'");
     }
     if (flags.case_index && flags.number) {
         throw UsageError("--case and -n do not go together");
+    }
+    if (!flags.seed) {
+        throw UsageError("draw needs --seed S");
     }
     const Plan plan = plan_from(flags);
     const Registry registry = load_registry(plan.registry_mode, flags.known_directory);

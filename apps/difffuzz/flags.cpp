@@ -35,13 +35,16 @@ CLI::Option* text(CLI::App& app, const std::string& spelling, Flags& flags,
                   const std::string& help) {
     return app.add_option(spelling, flags.*member, help)
         ->check([spelling](const std::string& word) {
-            return word.empty() ? long_name(spelling) + " must not be empty" : std::string{};
+            if (word.empty()) {
+                throw UsageError(long_name(spelling) + " must not be empty");
+            }
+            return std::string{};
         });
 }
 template <auto member>
 CLI::Option* on_off(CLI::App& app, const std::string& spelling, Flags& flags,
                     const std::string& help) {
-    return app.add_flag(spelling, flags.*member, help);
+    return app.add_flag(spelling, flags.*member, help)->disable_flag_override();
 }
 // Binds a flag to a member that is a number from `low` to `high`.
 template <auto member, std::uint64_t low, std::uint64_t high>
@@ -101,7 +104,8 @@ const std::vector<FlagSpec>& flag_table() {
     static const std::vector<FlagSpec> table{
         {"--iterations", "number of cases (default 1000)",
          number<&Flags::iterations, 1, most_iterations>},
-        {"--seed", "seed of all draws (default: drawn and printed)", number<&Flags::seed, 0, any>},
+        {"--seed", "seed of all draws (default: drawn and printed; of selftest: 1; draw needs it)",
+         number<&Flags::seed, 0, any>},
         {"--subject", "the tool under test (also DIFFFUZZ_SUBJECT)", text<&Flags::subject>},
         {"--reference", "the qemu-img it is held against (also DIFFFUZZ_REFERENCE)",
          text<&Flags::reference>},
@@ -112,7 +116,9 @@ const std::vector<FlagSpec>& flag_table() {
         {"--jobs", "workers at a time (default: processors)", number<&Flags::jobs, 1, 256>},
         {"--timeout", "seconds for one command (default 10)", timeout_flag},
         {"--out,--log-dir",
-         "directory of the evidence (default difffuzz-out/SEED); of shrink: the record's file",
+         "directory of the evidence (default difffuzz-out/SEED); of shrink: a new file FILE for "
+         "the "
+         "record, with its script in FILE.sh",
          text<&Flags::out>},
         {"--resume", "continue the campaign in --out", on_off<&Flags::resume>},
         {"--max-new", "end at the K-th new symptom, in the order of the cases",
@@ -152,7 +158,8 @@ const std::vector<FlagSpec>& flag_table() {
         {"--pin", "PATH=VALUE: hold a draw at a value (repeatable)", text<&Flags::pins>},
         {"--as", "json (a recipe a line) or shell (the commands)", text<&Flags::format>},
         {"--canonical", "print the record set, one record a line", on_off<&Flags::canonical>},
-        {"--html", "write the report as one HTML page to this file", text<&Flags::html>},
+        {"--html", "write the report as one HTML page to this file (-: standard output)",
+         text<&Flags::html>},
         {"--junit", "write it as JUnit's XML to this file", text<&Flags::junit>},
         {"--sarif", "write it as SARIF 2.1.0 to this file", text<&Flags::sarif>},
         {"--markdown", "write it as Markdown to this file", text<&Flags::markdown>},
@@ -232,6 +239,32 @@ std::string about_extra(const std::string& extra, const CommandSpec& command) {
     }
     return sentence + suggestion(word, spellings(command)) + "; see 'difffuzz " +
            std::string(command.name) + " --help'";
+}
+
+// One sentence about a word that has too little or too much beside it. CLI11's own begin with the
+// name of the option, about a value that a flag does not take without its dashes.
+std::string about_parse_error(const CLI::ParseError& error, const CLI::App& app,
+                              const CommandSpec& command) {
+    const std::string text = error.what();
+    const std::string words = "'difffuzz " + std::string(command.name) + "'";
+    for (const CLI::Option* option : app.get_options()) {
+        const std::string name = option->get_name();
+        const bool flag = name.starts_with('-');
+        if (flag && text.starts_with(name.substr(name.find_first_not_of('-')) + " ")) {
+            return name + " takes no value";
+        }
+        if (!text.starts_with(name + ":") && !text.starts_with(name + " ")) {
+            continue;
+        }
+        const std::size_t given = option->results().size();
+        if (given == 0) {
+            return flag ? name + " needs a value" : words + " needs " + name;
+        }
+        return flag ? name + " is given " + std::to_string(given) + " times; give it once"
+                    : words + " takes only " + std::to_string(command.max_positional) + " " + name +
+                          ", not " + std::to_string(given);
+    }
+    return words + " cannot read its flags: " + text.substr(0, text.find('\n'));
 }
 
 void add_command(CLI::App& app, const CommandSpec& command, Flags& flags) {
@@ -329,9 +362,8 @@ int dispatch(const std::vector<std::string>& arguments) {
         throw UsageError(
             about_extra(app.remaining().empty() ? "" : app.remaining().front(), *command));
     } catch (const CLI::ParseError& error) {
-        std::string reason = error.what();
-        std::replace(reason.begin(), reason.end(), '\n', ' ');
-        throw UsageError(reason + "; see 'difffuzz " + std::string(command->name) + " --help'");
+        throw UsageError(about_parse_error(error, app, *command) + "; see 'difffuzz " +
+                         std::string(command->name) + " --help'");
     }
     return command->run(flags);
 }

@@ -1,11 +1,11 @@
 // difffuzz report: what a campaign's evidence says.
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 
 #include <nlohmann/json.hpp>
 
 #include "apps/difffuzz/flags.hpp"
+#include "apps/difffuzz/output_file.hpp"
 #include "campaign/evidence/files.hpp"
 #include "campaign/evidence/layout.hpp"
 #include "core/cases/json_fields.hpp"
@@ -21,20 +21,47 @@ namespace {
 constexpr std::size_t max_summary_bytes = std::size_t{64} << 20;
 
 struct Output {
-    const std::string& file;
+    OutputFile file;
     std::string (*report)(const ReportData& data);
 };
 
-void write_report(const std::string& file, const std::string& content) {
-    const std::filesystem::path path = std::filesystem::absolute(file).lexically_normal();
-    if (!path.has_filename()) {
-        throw UsageError("'" + file + "' names a directory; name the file that gets the report");
+std::vector<Output> outputs_from(const Flags& flags) {
+    struct Row {
+        const char* flag;
+        const std::string& named;
+        std::string (*report)(const ReportData& data);
+    };
+    std::vector<Output> outputs;
+    std::vector<OutputFile> files;
+    for (const Row& row :
+         {Row{"--html", flags.html, html_report}, Row{"--junit", flags.junit, junit_report},
+          Row{"--sarif", flags.sarif, sarif_report},
+          Row{"--markdown", flags.markdown, markdown_report}}) {
+        if (!row.named.empty()) {
+            outputs.push_back({output_file(row.flag, row.named), row.report});
+            files.push_back(outputs.back().file);
+        }
     }
-    write_file(path.parent_path().string(), path.filename().string(), content);
+    require_different(files);
+    return outputs;
+}
+
+// The report that goes to standard output would be mixed with what is printed there.
+bool prints_report(const std::vector<Output>& outputs) {
+    return std::ranges::any_of(
+        outputs, [](const Output& output) { return output.file.is_standard_output(); });
 }
 
 int report(const Flags& flags) {
     const std::string& evidence = flags.positional.at(0);
+    const std::vector<Output> outputs = outputs_from(flags);
+    const bool files = !outputs.empty();
+    if (flags.canonical && (flags.json || files)) {
+        throw UsageError("--canonical prints the records alone; it goes with no other flag");
+    }
+    if (flags.json && prints_report(outputs)) {
+        throw UsageError("--json and a report on standard output do not go together");
+    }
     const nlohmann::json campaign = read_campaign(evidence);
     if (flags.canonical) {
         print_canonical(evidence, std::cout);
@@ -48,12 +75,6 @@ int report(const Flags& flags) {
         return static_cast<int>(ExitCode::no_verdict);
     }
     const std::string path = evidence + "/summary.json";
-    const Output outputs[] = {{flags.html, html_report},
-                              {flags.junit, junit_report},
-                              {flags.sarif, sarif_report},
-                              {flags.markdown, markdown_report}};
-    const bool files =
-        std::ranges::any_of(outputs, [](const Output& output) { return !output.file.empty(); });
     std::string text;
     try {
         const nlohmann::json summary =
@@ -65,9 +86,7 @@ int report(const Flags& flags) {
         if (files) {
             const ReportData data = load_report_data(evidence, summary, DIFFFUZZ_VERSION);
             for (const Output& output : outputs) {
-                if (!output.file.empty()) {
-                    write_report(output.file, output.report(data));
-                }
+                write_output(output.file, output.report(data));
             }
         }
         text = flags.json ? summary.dump(2, ' ', true) + "\n"
@@ -82,7 +101,7 @@ int report(const Flags& flags) {
         throw UsageError("'" + path +
                          "' is not a summary of difffuzz: a field is missing or of another type");
     }
-    std::cout << text;
+    (prints_report(outputs) ? std::cerr : std::cout) << text;
     return static_cast<int>(ExitCode::holds);
 }
 

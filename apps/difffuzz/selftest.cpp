@@ -1,11 +1,13 @@
 // difffuzz selftest: plants faults and says which oracle layer sees them.
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "apps/difffuzz/flags.hpp"
-#include "apps/difffuzz/output.hpp"
+#include "apps/difffuzz/output_file.hpp"
 #include "apps/difffuzz/scratch_directory.hpp"
 #include "apps/difffuzz/stand_in.hpp"
 #include "apps/difffuzz/tools.hpp"
@@ -41,14 +43,26 @@ std::vector<PlantedFault> chosen_faults(const std::vector<std::string>& names) {
     return all;
 }
 
+// Before anything runs, so that no result is lost for want of it.
+void make_recipe_directory(const std::string& directory) {
+    std::error_code error;
+    std::filesystem::create_directories(directory, error);
+    if (error) {
+        throw UsageError("cannot use --recipes '" + directory + "': " + error.message());
+    }
+    if (::access(directory.c_str(), W_OK | X_OK) != 0) {
+        throw UsageError("cannot use --recipes '" + directory + "': it is not writable");
+    }
+}
+
 void keep_recipes(const std::string& directory, const SelftestResult& result) {
     if (directory.empty()) {
         return;
     }
-    make_evidence_directories(directory);
     for (const FaultRow& row : result.rows) {
         if (row.decisive) {
-            write_file(directory, row.fault.name + ".json", to_json(*row.decisive).dump(1) + "\n");
+            const std::string file = directory + "/" + row.fault.name + ".json";
+            write_output(output_file("--recipes", file), to_json(*row.decisive).dump(1) + "\n");
         }
     }
 }
@@ -69,6 +83,9 @@ int selftest(const Flags& flags) {
     options.scratch = scratch.path();
     CampaignOptions& campaign = options.campaign;
     campaign.faults = chosen_faults(flags.positional);
+    if (!flags.recipes.empty()) {
+        make_recipe_directory(flags.recipes);
+    }
     campaign.canary = find_canary();
     campaign.reference = find_reference(flags);
     campaign.subject = campaign.reference;

@@ -1,5 +1,4 @@
 // difffuzz shrink: makes the case of a record or recipe as small as it can be.
-#include <filesystem>
 #include <iostream>
 
 #include <boost/asio/io_context.hpp>
@@ -7,6 +6,7 @@
 
 #include "apps/difffuzz/flags.hpp"
 #include "apps/difffuzz/input.hpp"
+#include "apps/difffuzz/output_file.hpp"
 #include "apps/difffuzz/scratch_directory.hpp"
 #include "apps/difffuzz/tools.hpp"
 #include "campaign/evidence/files.hpp"
@@ -86,9 +86,15 @@ int tell_unconfirmed(const TriageSession& session) {
     return static_cast<int>(ExitCode::no_verdict);
 }
 
+// The files that get the result: the record and its script.
+struct ResultFiles {
+    OutputFile record;
+    OutputFile script;
+};
+
 // The record that the worker staged, with what triage adds and where the case came from.
 void write_result(const ScratchDirectory& scratch, const TriageSession& session,
-                  const ParsedRecord& input, const std::string& out) {
+                  const ParsedRecord& input, const ResultFiles& files) {
     const std::string staged = scratch.path() + "/" + stage;
     nlohmann::json record =
         parse_bounded(read_file(staged + "/record.json", max_record_bytes), max_record_bytes, 128);
@@ -96,15 +102,16 @@ void write_result(const ScratchDirectory& scratch, const TriageSession& session,
     if (!input.plan.empty()) {
         record["plan"] = input.plan;
     }
-    const std::filesystem::path path(out);
-    const std::string directory = path.has_parent_path() ? path.parent_path().string() : ".";
-    write_file(directory, path.filename(), record.dump(2) + "\n");
-    write_file(directory, path.filename().string() + ".sh",
-               read_file(staged + "/reproduce.sh", max_record_bytes));
+    write_output(files.record, record.dump(2) + "\n");
+    write_output(files.script, read_file(staged + "/reproduce.sh", max_record_bytes));
 }
 
 int shrink(const Flags& flags) {
     const ParsedRecord input = read_record_or_recipe(flags.positional.at(0));
+    std::optional<ResultFiles> files;
+    if (!flags.out.empty()) {
+        files = {new_output_file("--out", flags.out), new_output_file("--out", flags.out + ".sh")};
+    }
     CampaignOptions options;
     const ToolPaths tools = find_tools(flags);
     options.subject = tools.subject;
@@ -154,10 +161,10 @@ int shrink(const Flags& flags) {
                 std::cout << "  " << printable_text(line) << "\n";
             }
         }
-        if (flags.out.empty()) {
+        if (!files) {
             std::cout << to_json(session.least().c).dump(-1, ' ', true) << "\n";
         } else {
-            write_result(scratch, session, input, flags.out);
+            write_result(scratch, session, input, *files);
             std::cout << "record: " << printable_text(flags.out)
                       << "\nscript: " << printable_text(flags.out) << ".sh\n";
         }

@@ -6,6 +6,7 @@
 
 #include "campaign/evidence/journal.hpp"
 #include "campaign/tally.hpp"
+#include "core/errors.hpp"
 
 namespace difffuzz {
 namespace {
@@ -32,6 +33,36 @@ std::vector<SeriesPoint> thinned(const std::vector<SeriesPoint>& all) {
     return kept;
 }
 
+// A bucket that the verdict counts and the report could not show.
+void require_records(const std::string& evidence, const nlohmann::json& summary) {
+    const std::vector<std::string> paths = record_files(evidence);
+    for (const nlohmann::json& bucket : summary.at("buckets")) {
+        for (const nlohmann::json& index : bucket.at("kept")) {
+            const std::string record =
+                fmt::format("{}/{}/{}/record.json", evidence,
+                            bucket.at("directory").get<std::string>(), index.get<std::uint64_t>());
+            if (!std::ranges::binary_search(paths, record)) {
+                throw UsageError("a record is missing: '" + record +
+                                 "', of a bucket in summary.json; restore it");
+            }
+        }
+    }
+}
+
+// Ascending, of the buckets after triage that the verdict calls new.
+std::vector<std::uint64_t> first_cases(const nlohmann::json& summary) {
+    std::vector<std::uint64_t> first;
+    for (const nlohmann::json& bucket : summary.at("buckets")) {
+        const auto status = bucket.at("status").get<std::string>();
+        if (!status.starts_with("known(") && status != "flaky" &&
+            bucket.at("severity") != "reference") {
+            first.push_back(bucket.at("kept").at(0).get<std::uint64_t>());
+        }
+    }
+    std::ranges::sort(first);
+    return first;
+}
+
 }  // namespace
 
 ReportData load_report_data(const std::string& evidence, const nlohmann::json& summary,
@@ -43,12 +74,8 @@ ReportData load_report_data(const std::string& evidence, const nlohmann::json& s
     for (const FoundBucket& bucket : data.buckets) {
         data.scripts.push_back(file_beside(evidence, bucket, "reproduce.sh", max_script_bytes));
     }
-    // Of the buckets as they are after triage.
-    std::vector<std::uint64_t> first;
-    for (const FoundBucket& bucket : data.buckets) {
-        first.push_back(bucket.index);
-    }
-    std::ranges::sort(first);
+    require_records(evidence, summary);
+    const std::vector<std::uint64_t> first = first_cases(summary);
     std::vector<SeriesPoint> series;
     Tally tally;
     Journal::load(evidence, [&](const CaseReport& report) {
@@ -69,10 +96,12 @@ std::string progress_sentence(const ReportData& data) {
     const auto newest = std::ranges::find(data.series, last.buckets, &SeriesPoint::buckets);
     const std::string cases = fmt::format("{} cases, {} compared. ", last.index + 1, last.compared);
     return last.buckets == 0
-               ? cases + "No bucket."
+               ? cases + "No bucket of new divergences."
                : cases + fmt::format(
-                             "{} buckets, the last new one at case {}, {} cases before the end.",
-                             last.buckets, newest->index, last.index - newest->index);
+                             "{} {} of new divergences, the last one at case {}, {} cases before "
+                             "the end.",
+                             last.buckets, last.buckets == 1 ? "bucket" : "buckets", newest->index,
+                             last.index - newest->index);
 }
 
 }  // namespace difffuzz

@@ -15,7 +15,7 @@ namespace difffuzz {
 struct SeriesPoint {
     std::uint64_t index = 0;
     std::uint64_t compared = 0;
-    std::uint64_t buckets = 0;
+    std::uint64_t buckets = 0;  // of new divergences, as the verdict counts them
 };
 
 struct ReportData {
@@ -26,7 +26,8 @@ struct ReportData {
     std::vector<SeriesPoint> series;   // ascending, at most 400; each new bucket has a point
 };
 
-// Of a complete campaign. Throws UsageError or EnvironmentError for evidence that cannot be read.
+// Of a complete campaign. Throws UsageError or EnvironmentError for evidence that cannot be read,
+// or that lacks a record of a bucket of the summary.
 ReportData load_report_data(const std::string& evidence, const nlohmann::json& summary,
                             const std::string& version);
 

@@ -121,6 +121,23 @@ TEST(CommandLine, EveryHelpEndsWithAnExample) {
     }
 }
 
+TEST(CommandLine, TooLittleAndTooMuchAreSentences) {
+    const ScratchDirectory scratch;
+    const auto refused = [&](const std::vector<std::string>& words, const std::string& sentence) {
+        expect_refused(difffuzz(scratch, words), 2, "difffuzz: " + sentence);
+    };
+    refused({"--iterations"}, "--iterations needs a value; see 'difffuzz run --help'");
+    refused({"draw", "-n"}, "--number needs a value;");
+    refused({"--seed", "1", "--seed", "2"}, "--seed is given 2 times; give it once;");
+    refused({"--out", "a", "--out", "b"}, "--out is given 2 times;");
+    refused({"report"}, "'difffuzz report' needs EVIDENCE;");
+    refused({"report", "a", "b"}, "'difffuzz report' takes only 1 EVIDENCE, not 2;");
+    refused({"report", "a", "--json=no"}, "--json takes no value;");
+    refused({"--resume=maybe"}, "--resume takes no value;");
+    refused({"report", "a", "--html", ""}, "--html must not be empty");
+    refused({"draw", "--as", "yaml"}, "--as takes json or shell, not 'yaml'");
+}
+
 TEST(CommandLine, NumbersAreReadStrictly) {
     const ScratchDirectory scratch;
     const std::pair<const char*, std::vector<const char*>> flags[] = {

@@ -17,6 +17,7 @@ using testing::AllOf;
 using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 namespace fs = std::filesystem;
 using nlohmann::json;
 
@@ -217,6 +218,26 @@ TEST_F(Evidence, AnotherSymptomIsShownBesideTheExpectedOne) {
                                            "info_crash_divergence"),
                                  HasSubstr("* subject_class: expected 'crashed', seen 'refused'"),
                                  HasSubstr("what differs: "), HasSubstr("    operation: info\n")));
+}
+
+TEST_F(Evidence, AReportLacksNoBucketOfItsVerdict) {
+    const auto report = [&] { return difffuzz(scratch_, {"report", "out", "--markdown", "-"}); };
+    const std::string last = " of new divergences, the last one at case ";
+    EXPECT_THAT(report().out, AllOf(StartsWith("## 3 buckets of new divergences"),
+                                    HasSubstr(" 3 buckets" + last)));
+    // What the verdict does not count is not counted further down.
+    json summary = read_json(at("summary.json"));
+    summary["buckets"][0]["status"] = "known(K1)";
+    summary["buckets"][1]["severity"] = "reference";
+    write(at("summary.json"), summary.dump());
+    EXPECT_THAT(report().out, HasSubstr(" 1 bucket" + last));
+    const fs::path bucket = record().parent_path().parent_path();
+    fs::rename(bucket, at("elsewhere"));
+    fs::create_directory_symlink("../elsewhere", bucket);
+    const Ended missing = report();
+    EXPECT_EQ(missing.code, 2);
+    EXPECT_EQ(missing.out, "");
+    expect_sentence(missing, "a record is missing: 'out/records/");
 }
 
 TEST_F(Evidence, StrangersTextCannotSteerTheTerminal) {

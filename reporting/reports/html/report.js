@@ -235,7 +235,7 @@
   if (data.series.length > 1) {
     progress.append(plot(), element("p", { class: "soft" },
       element("span", { class: "key-compared" }, "— compared cases (left)"), "  ",
-      element("span", { class: "key-buckets" }, "— buckets (right)")));
+      element("span", { class: "key-buckets" }, "— buckets of new divergences (right)")));
   }
 
   // Operations.
