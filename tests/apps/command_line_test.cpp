@@ -155,6 +155,16 @@ TEST(CommandLine, NumbersAreReadStrictly) {
     EXPECT_EQ(difffuzz(scratch, {"draw", "--seed", "18446744073709551615"}).code, 0);
 }
 
+TEST(CommandLine, ADeeplyNestedConfigurationIsASentence) {
+    const ScratchDirectory scratch;
+    std::string key = "a";
+    for (int i = 0; i < 30'000; ++i) {
+        key += ".a";
+    }
+    std::ofstream(scratch.path() / "difffuzz.toml") << "\n" << key << " = 1\n";
+    expect_refused(difffuzz(scratch, {"--iterations", "1"}), 2, "line 2: keys may have 32 parts");
+}
+
 TEST(CommandLine, ExposeTakesDirectoriesButNotTheRoot) {
     const ScratchDirectory scratch;
     std::ofstream(scratch.path() / "plain") << "x";
