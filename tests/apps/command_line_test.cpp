@@ -165,6 +165,28 @@ TEST(CommandLine, ADeeplyNestedConfigurationIsASentence) {
     expect_refused(difffuzz(scratch, {"--iterations", "1"}), 2, "line 2: keys may have 32 parts");
 }
 
+TEST(CommandLine, APredicateThatDoesNotCompileEndsEachCommandBeforeItBegins) {
+    const ScratchDirectory scratch;
+    std::string text = read_file(DIFFFUZZ_SOURCE_DIR "/known_divergences/info-children.toml");
+    for (const auto& [from, to] : {std::pair<std::string, std::string>{"info-children", "bad"},
+                                   {"predicate = '''\n1", "predicate = '''\nnosuch"}}) {
+        ASSERT_NE(text.find(from), std::string::npos) << from;
+        text.replace(text.find(from), from.size(), to);
+    }
+    std::filesystem::create_directory(scratch.path() / "known");
+    std::ofstream(scratch.path() / "known" / "bad.toml") << text;
+    const std::vector<std::string> run{
+        "run", "--subject", "/usr/bin/qemu-img", "--out", "out", "--iterations", "1"};
+    std::vector<std::string> run_without = run;
+    run_without.insert(run_without.end(), {"--known", "off"});
+    for (std::vector<std::string> words : std::vector<std::vector<std::string>>{
+             {"known", "list"}, {"draw", "--seed", "1"}, run, run_without}) {
+        words.insert(words.end(), {"--known-dir", "known"});
+        expect_refused(difffuzz(scratch, words), 2, "no such column: nosuch");
+    }
+    EXPECT_FALSE(std::filesystem::exists(scratch.path() / "out"));
+}
+
 TEST(CommandLine, ExposeTakesDirectoriesButNotTheRoot) {
     const ScratchDirectory scratch;
     std::ofstream(scratch.path() / "plain") << "x";
