@@ -112,7 +112,9 @@ const std::vector<FlagSpec>& flag_table() {
         {"--jobs", "workers at a time (default: processors)", number<&Flags::jobs, 1, 256>},
         {"--timeout", "seconds for one command (default 10)", timeout_flag},
         {"--out,--log-dir",
-         "directory of the evidence (default difffuzz-out/SEED); of shrink: the record's file",
+         "directory of the evidence (default difffuzz-out/SEED); of shrink: new file for the "
+         "record; the "
+         "script gets its name with .sh behind it",
          text<&Flags::out>},
         {"--resume", "continue the campaign in --out", on_off<&Flags::resume>},
         {"--max-new", "end at the K-th new symptom, in the order of the cases",

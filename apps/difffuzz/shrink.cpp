@@ -1,9 +1,13 @@
 // difffuzz shrink: makes the case of a record or recipe as small as it can be.
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <iostream>
 
 #include <boost/asio/io_context.hpp>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "apps/difffuzz/flags.hpp"
 #include "apps/difffuzz/input.hpp"
@@ -103,7 +107,29 @@ void write_result(const ScratchDirectory& scratch, const TriageSession& session,
                read_file(staged + "/reproduce.sh", max_record_bytes));
 }
 
+// Before any run, whose result would else be lost: both files can be made, and none is there.
+void require_new_files(const std::string& out) {
+    for (const std::string& file : {out, out + ".sh"}) {
+        struct stat status {};
+        std::string reason = "it is there already";
+        if (::lstat(file.c_str(), &status) != 0) {
+            const std::filesystem::path parent = std::filesystem::path(file).parent_path();
+            const bool usable = errno == ENOENT &&
+                                ::access(parent.empty() ? "." : parent.c_str(), W_OK | X_OK) == 0;
+            reason = usable ? "" : std::strerror(errno);
+        }
+        if (!reason.empty()) {
+            throw UsageError("--out: cannot make '" + file + "': " + reason +
+                             "; shrink writes FILE and FILE.sh, both new, into a directory that "
+                             "exists");
+        }
+    }
+}
+
 int shrink(const Flags& flags) {
+    if (!flags.out.empty()) {
+        require_new_files(flags.out);
+    }
     const ParsedRecord input = read_record_or_recipe(flags.positional.at(0));
     CampaignOptions options;
     const ToolPaths tools = find_tools(flags);

@@ -187,6 +187,35 @@ TEST(CommandLine, APredicateThatDoesNotCompileEndsEachCommandBeforeItBegins) {
     EXPECT_FALSE(std::filesystem::exists(scratch.path() / "out"));
 }
 
+TEST(CommandLine, ShrinkOverwritesNothingAndSaysSoFirst) {
+    const ScratchDirectory scratch;
+    std::ofstream(scratch.path() / "recipe.json")
+        << difffuzz(scratch, {"draw", "--seed", "1", "--ops", "info"}).out;
+    std::ofstream(scratch.path() / "kept") << "keep";
+    std::ofstream(scratch.path() / "script.sh") << "keep";
+    std::filesystem::create_symlink("nowhere", scratch.path() / "link");
+    for (const auto& [out, reason] :
+         {std::pair<std::string, std::string>{"gone/a.json", "'gone/a.json': No such"},
+          {".", "'.': it is there"},
+          {"kept", "'kept': it is there"},
+          {"script", "'script.sh': it is there"},
+          {"link", "'link': it is there"},
+          {"kept/a.json", "Not a directory"},
+          {"new/", "'new/'"},
+          {std::string(254, 'n'), "File name too long"}}) {
+        // The subject is not even looked for.
+        expect_refused(difffuzz(scratch, {"shrink", "recipe.json", "--subject", "/no/such/tool",
+                                          "--out", out}),
+                       2, reason);
+    }
+    EXPECT_EQ(read_file(scratch.path() / "kept"), "keep");
+    EXPECT_EQ(read_file(scratch.path() / "script.sh"), "keep");
+    // A file that can be made is no reason.
+    expect_refused(difffuzz(scratch, {"shrink", "recipe.json", "--subject", "/no/such/tool",
+                                      "--out", "a.json"}),
+                   3, "does not exist");
+}
+
 TEST(CommandLine, ExposeTakesDirectoriesButNotTheRoot) {
     const ScratchDirectory scratch;
     std::ofstream(scratch.path() / "plain") << "x";
