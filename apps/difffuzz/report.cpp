@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/difffuzz/flags.hpp"
+#include "apps/difffuzz/input.hpp"
 #include "campaign/evidence/files.hpp"
 #include "campaign/evidence/layout.hpp"
 #include "core/cases/json_fields.hpp"
@@ -40,11 +41,7 @@ int report(const Flags& flags) {
         print_canonical(evidence, std::cout);
         return static_cast<int>(ExitCode::holds);
     }
-    if (campaign.value("state", "") != "complete") {
-        std::cout
-            << "incomplete: this campaign did not end; continue it with 'difffuzz run --resume "
-               "--out "
-            << printable_text(evidence) << "'\n";
+    if (!ended_or_told(campaign, evidence)) {
         return static_cast<int>(ExitCode::no_verdict);
     }
     const std::string path = evidence + "/summary.json";
