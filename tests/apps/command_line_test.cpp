@@ -216,6 +216,21 @@ TEST(CommandLine, ShrinkOverwritesNothingAndSaysSoFirst) {
                    3, "does not exist");
 }
 
+TEST(CommandLine, AnUnknownEntryOrFaultIsRefusedBeforeAnythingIsSaidOrRun) {
+    const ScratchDirectory scratch;
+    const Ended entry = difffuzz(
+        scratch, {"known", "audit", "info-childre", "--subject", "/no/such", "--no-config"});
+    expect_refused(entry, 2, "there is no known divergence 'info-childre', did you mean");
+    EXPECT_EQ(entry.out, "");
+    expect_refused(difffuzz(scratch, {"selftest", "nope"}), 2,
+                   "there is no fault 'nope'; 'difffuzz selftest --list' lists all");
+    const Ended faults = difffuzz(scratch, {"selftest", "--list"});
+    EXPECT_EQ(faults.code, 0);
+    EXPECT_THAT(faults.out, testing::StartsWith("info-crash  [info]  crash: "));
+    EXPECT_GT(lines(faults.out), 50U);
+    EXPECT_EQ(lines(difffuzz(scratch, {"selftest", "--list", "info-crash"}).out), 1U);
+}
+
 TEST(CommandLine, ExposeTakesDirectoriesButNotTheRoot) {
     const ScratchDirectory scratch;
     std::ofstream(scratch.path() / "plain") << "x";
