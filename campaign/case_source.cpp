@@ -51,7 +51,7 @@ DrawnCase CaseSource::draw(std::uint64_t index, const Pins* pins) {
 }
 
 Registry load_registry(std::string_view mode, const std::string& directory) {
-    if (mode == known_off) {
+    if (mode == known_off && directory.empty()) {
         return {};
     }
     std::vector<EntryFile> files = built_in_entry_files();
@@ -70,7 +70,7 @@ Registry load_registry(std::string_view mode, const std::string& directory) {
         require_operations(entry);
         require_exhibit(entry);
     }
-    return registry;
+    return mode == known_off ? Registry{} : registry;
 }
 
 }  // namespace difffuzz

@@ -41,8 +41,9 @@ private:
 };
 
 // The registry of a run: none for the mode off, else what is built in and what `directory` holds
-// (empty: nothing more). Throws UsageError for entries that cannot be used: also for one about an
-// operation that does not exist, and one whose exhibit is no case of its operation.
+// (empty: nothing more). Throws UsageError for entries that cannot be used, whatever the mode: also
+// for one about an operation that does not exist, one whose exhibit is no case of its operation,
+// and one whose predicate does not compile.
 Registry load_registry(std::string_view mode, const std::string& directory);
 
 }  // namespace difffuzz

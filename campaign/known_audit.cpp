@@ -262,19 +262,6 @@ std::string shown_pair(const ToolPair& pair) {
            " " + pair.reference.version;
 }
 
-void require_ids(const Registry& registry, const std::vector<std::string>& ids) {
-    std::vector<std::string> known;
-    for (const KnownDivergence& entry : registry.entries) {
-        known.push_back(entry.id);
-    }
-    for (const std::string& id : ids) {
-        if (std::ranges::find(known, id) == known.end()) {
-            throw UsageError("there is no known divergence '" + id.substr(0, 80) + "'" +
-                             suggestion(id, known) + "; 'difffuzz known list' lists them");
-        }
-    }
-}
-
 }  // namespace
 
 std::string_view to_string(AuditVerdict verdict) {
@@ -297,10 +284,22 @@ std::string_view to_string(AuditVerdict verdict) {
     return "";
 }
 
+void require_entries(const Registry& registry, const std::vector<std::string>& ids) {
+    std::vector<std::string> known;
+    for (const KnownDivergence& entry : registry.entries) {
+        known.push_back(entry.id);
+    }
+    for (const std::string& id : ids) {
+        if (std::ranges::find(known, id) == known.end()) {
+            throw UsageError("there is no known divergence '" + id.substr(0, 80) + "'" +
+                             suggestion(id, known) + "; 'difffuzz known list' lists them");
+        }
+    }
+}
+
 std::vector<EntryAudit> audit_known(WorkerPool& pool, const Registry& registry, const Plan& plan,
                                     const AuditTerms& terms,
                                     const std::function<void(const EntryAudit&)>& done) {
-    require_ids(registry, terms.ids);
     KnownFilter filter(registry, plan);
     const ToolPair pair = declared_pair(plan);
     std::vector<EntryAudit> audits;

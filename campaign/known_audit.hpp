@@ -45,12 +45,14 @@ struct EntryAudit {
     std::uint64_t unclear = 0;
 };
 
+// Throws UsageError for an id that is not in the registry.
+void require_entries(const Registry& registry, const std::vector<std::string>& ids);
+
 // Steps, for each entry about the plan's tools that has not expired:
 //   1. its predicate must hold for a step of its exhibit;
 //   2. the exhibit is run, up to three times until it shows the effect;
 //   3. cases inside the predicate are drawn, meant to be what the exhibit is or anything, and run.
 // `plan` names the registry with the mode `enter`. `done` is called with each entry as it ends.
-// Throws UsageError for an id that is not there.
 std::vector<EntryAudit> audit_known(WorkerPool& pool, const Registry& registry, const Plan& plan,
                                     const AuditTerms& terms,
                                     const std::function<void(const EntryAudit&)>& done);

@@ -7,6 +7,7 @@
 #include <toml++/toml.h>
 
 #include "core/errors.hpp"
+#include "core/toml_nesting.hpp"
 
 namespace difffuzz {
 namespace {
@@ -255,6 +256,9 @@ KnownDivergence parse_entry(const std::string& name, std::string_view text) {
     if (text.size() > max_entry_bytes) {
         refuse_entry({name, 1}, stem,
                      "a file holds at most " + std::to_string(max_entry_bytes) + " bytes");
+    }
+    if (const auto line = line_nested_too_deeply(text)) {
+        refuse_entry({name, *line}, stem, std::string(toml_nesting_reason));
     }
     try {
         return read(name, toml::parse(text, name));

@@ -82,6 +82,8 @@ Predicates::Predicates(const ToolPair& pair) {
     if (result != SQLITE_OK) {
         throw std::runtime_error(std::string("SQLite: ") + sqlite3_errstr(result));
     }
+    // Else an unknown column in double quotes is taken for a text.
+    sqlite3_db_config(opened, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
     sqlite3_create_collation(opened, "version", SQLITE_UTF8, nullptr, compare_version_texts);
     create_tables(pair);
     bound_language(opened);

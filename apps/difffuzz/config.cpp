@@ -9,6 +9,7 @@
 
 #include "campaign/evidence/files.hpp"
 #include "core/errors.hpp"
+#include "core/toml_nesting.hpp"
 
 namespace difffuzz {
 namespace {
@@ -64,8 +65,13 @@ std::optional<Config> find_config() {
     require_trusted(*path);
     Config config;
     config.path = path->string();
+    const std::string text = read_file(config.path, max_config_bytes);
+    if (const auto line = line_nested_too_deeply(text)) {
+        throw UsageError("'" + config.path + "', line " + std::to_string(*line) + ": " +
+                         std::string(toml_nesting_reason));
+    }
     try {
-        const toml::table table = toml::parse(read_file(config.path, max_config_bytes));
+        const toml::table table = toml::parse(text);
         for (const auto& [key, node] : table) {
             const std::string name(key.str());
             if (name == "subject") {

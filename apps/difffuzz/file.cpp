@@ -73,6 +73,9 @@ int file(const Flags& flags) {
     const FilingJob job = filing_job(flags, flags.dry_run);
     read_campaign(evidence);
     const EvidenceLock lock(evidence);
+    if (!ended_or_told(read_campaign(evidence), evidence)) {
+        return static_cast<int>(ExitCode::no_verdict);
+    }
     const Confirmed confirmed = confirm(flags, evidence);
     if (flags.dry_run) {
         print_requests(evidence, confirmed.buckets, job);

@@ -184,6 +184,7 @@ const std::vector<FlagSpec>& flag_table() {
          "exit for 'git bisect run': 0 gone, 1 reproduces, 125 cannot tell, 129 cannot be cured",
          on_off<&Flags::bisect>},
         {"--exhibits", "only the case that is kept for each fault", on_off<&Flags::exhibits>},
+        {"--list", "list the faults and run nothing", on_off<&Flags::list>},
         {"--without-own", "each fault as if there were no layer for it: which others see it?",
          on_off<&Flags::without_own>},
         {"--recipes", "directory for the case that decided on each fault", text<&Flags::recipes>},

@@ -58,6 +58,7 @@ struct Flags {
     bool bisect = false;
     bool exhibits = false;
     bool without_own = false;
+    bool list = false;
     bool no_triage = false;
     std::uint64_t max_issues = 10;
     std::uint64_t tracker_timeout = 30;  // seconds

@@ -1,9 +1,14 @@
 #include "apps/difffuzz/input.hpp"
 
+#include <iostream>
+
+#include <nlohmann/json.hpp>
+
 #include "campaign/evidence/files.hpp"
 #include "core/cases/recipe_json.hpp"
 #include "core/errors.hpp"
 #include "core/tools/dialect.hpp"
+#include "oracles/shown_text.hpp"
 #include "reporting/filing/embedded_record.hpp"
 #include "reporting/reports/shell_quote.hpp"
 
@@ -39,6 +44,16 @@ ParsedRecord read_record_or_recipe(const std::string& path) {
                          violations.front().detail);
     }
     return input;
+}
+
+bool ended_or_told(const nlohmann::json& campaign, const std::string& evidence) {
+    if (campaign.value("state", "") == "complete") {
+        return true;
+    }
+    std::cout << "incomplete: this campaign did not end; continue it with 'difffuzz run --resume "
+                 "--out "
+              << printable_text(evidence) << "'\n";
+    return false;
 }
 
 std::string shown_commands(const Case& c) {

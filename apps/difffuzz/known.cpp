@@ -1,6 +1,7 @@
 // difffuzz known: the known divergences.
 #include <ctime>
 #include <iostream>
+#include <set>
 
 #include <boost/asio/io_context.hpp>
 #include <fmt/format.h>
@@ -54,6 +55,10 @@ std::string today() {
 }
 
 int audit(const Registry& registry, const Flags& flags) {
+    const std::set<std::string> ids(flags.positional.begin() + 1, flags.positional.end());
+    AuditTerms terms;
+    terms.ids.assign(ids.begin(), ids.end());
+    require_entries(registry, terms.ids);
     CampaignOptions options;
     const ToolPaths tools = find_tools(flags);
     options.subject = tools.subject;
@@ -71,15 +76,15 @@ int audit(const Registry& registry, const Flags& flags) {
     plan.registry_digest = registry_digest(registry.files);
     check_plan(plan);
 
-    AuditTerms terms;
     terms.today = today();
     terms.seed = flags.seed.value_or(terms.seed);
     terms.inside = flags.number.value_or(terms.inside);
-    terms.ids.assign(flags.positional.begin() + 1, flags.positional.end());
     boost::asio::io_context context;
     WorkerPool pool(context, options.executable, scratch.descriptor(),
                     worker_setup(options, default_plan()), jobs_from(flags));
-    std::cout << "incomplete: the audit of " << registry.entries.size() << " entries begins\n"
+    const std::size_t count = ids.empty() ? registry.entries.size() : ids.size();
+    std::cout << "incomplete: the audit of " << count << (count == 1 ? " entry" : " entries")
+              << " begins\n"
               << std::flush;
     const std::vector<EntryAudit> audits =
         audit_known(pool, registry, plan, terms, [](const EntryAudit& entry) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/difffuzz/flags.hpp"
+#include "apps/difffuzz/input.hpp"
 #include "apps/difffuzz/output_file.hpp"
 #include "campaign/evidence/files.hpp"
 #include "campaign/evidence/layout.hpp"
@@ -67,11 +68,7 @@ int report(const Flags& flags) {
         print_canonical(evidence, std::cout);
         return static_cast<int>(ExitCode::holds);
     }
-    if (campaign.value("state", "") != "complete") {
-        std::cout
-            << "incomplete: this campaign did not end; continue it with 'difffuzz run --resume "
-               "--out "
-            << printable_text(evidence) << "'\n";
+    if (!ended_or_told(campaign, evidence)) {
         return static_cast<int>(ExitCode::no_verdict);
     }
     const std::string path = evidence + "/summary.json";

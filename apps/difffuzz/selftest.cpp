@@ -34,7 +34,7 @@ std::vector<PlantedFault> chosen_faults(const std::vector<std::string>& names) {
     for (const std::string& name : names) {
         if (std::ranges::find(known, name) == known.end()) {
             throw UsageError("there is no fault '" + shown_text(name, 80) + "'" +
-                             suggestion(name, known) + "; 'difffuzz selftest' lists all");
+                             suggestion(name, known) + "; 'difffuzz selftest --list' lists all");
         }
     }
     std::erase_if(all, [&](const PlantedFault& fault) {
@@ -74,7 +74,18 @@ ExitCode exit_code(const SelftestResult& result) {
     return result.all_caught() ? ExitCode::holds : ExitCode::does_not_hold;
 }
 
+int list(const std::vector<PlantedFault>& faults) {
+    for (const PlantedFault& fault : faults) {
+        std::cout << fault.name << "  [" << fault.operation << "]  " << to_string(fault.layer)
+                  << ": " << fault.what << "\n";
+    }
+    return static_cast<int>(ExitCode::holds);
+}
+
 int selftest(const Flags& flags) {
+    if (flags.list) {
+        return list(chosen_faults(flags.positional));
+    }
     const ScratchDirectory scratch;
     SelftestOptions options;
     options.exhibits = flags.exhibits;
@@ -105,16 +116,16 @@ int selftest(const Flags& flags) {
 }  // namespace
 
 CommandSpec selftest_command() {
-    return {
-        "selftest",
-        "plants faults in a real qemu-img: does every oracle layer see those meant for it?",
-        "difffuzz selftest --exhibits",
-        {"--exhibits", "--without-own", "--recipes", "--json", "--seed", "--reference", "--jobs",
-         "--timeout", "--run-as", "--expose", "--memory-limit", "--disk-limit", "--no-config"},
-        "FAULT",
-        0,
-        1000,
-        selftest};
+    return {"selftest",
+            "plants faults in a real qemu-img: does every oracle layer see those meant for it?",
+            "difffuzz selftest --exhibits",
+            {"--list", "--exhibits", "--without-own", "--recipes", "--json", "--seed",
+             "--reference", "--jobs", "--timeout", "--run-as", "--expose", "--memory-limit",
+             "--disk-limit", "--no-config"},
+            "FAULT",
+            0,
+            1000,
+            selftest};
 }
 
 }  // namespace difffuzz

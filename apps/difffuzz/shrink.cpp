@@ -3,6 +3,8 @@
 
 #include <boost/asio/io_context.hpp>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "apps/difffuzz/flags.hpp"
 #include "apps/difffuzz/input.hpp"

@@ -23,7 +23,8 @@ namespace {
 constexpr std::size_t max_token_bytes = 4096;
 constexpr const char* any_token = "DIFFFUZZ_TOKEN";
 constexpr const char* token_file_variable = "DIFFFUZZ_TOKEN_FILE";
-// Tells the program executed anew where the tokens are: "FD NAME NAME".
+// Tells the program executed anew where the tokens are: "FD NAME NAME". "NAME:N" is a variable that
+// held something else; N says what was wrong with it.
 constexpr const char* handed_over_variable = "DIFFFUZZ_TOKEN_PIPE";
 
 std::vector<std::string> token_variables() {
@@ -63,17 +64,46 @@ std::string own_path() {
     return error || ::access(path.c_str(), X_OK) != 0 ? "/proc/self/exe" : path;
 }
 
-std::string checked_token(std::string token, const std::string& where) {
-    while (!token.empty() && (token.back() == '\n' || token.back() == '\r')) {
-        token.pop_back();
-    }
+// What can be wrong with a text that is to be a token. Their places are what a process that is
+// executed anew is told.
+constexpr std::string_view faults[] = {"", "it is empty", "it is longer than 4096 bytes",
+                                       "it holds a line break",
+                                       "it must be one word of printable ASCII"};
+
+// The place of what is wrong with `token` in `faults`; 0: nothing.
+std::size_t fault_of(std::string_view token) {
     const bool printable =
         std::ranges::all_of(token, [](char byte) { return byte > 0x20 && byte < 0x7f; });
-    if (token.empty() || token.size() > max_token_bytes || !printable) {
-        throw UsageError("what " + where +
-                         " holds is no token: it must be one word of printable ASCII");
+    return token.empty()                                           ? 1
+           : token.size() > max_token_bytes                        ? 2
+           : token.find_first_of("\r\n") != std::string_view::npos ? 3
+           : !printable                                            ? 4
+                                                                   : 0;
+}
+
+std::string_view without_line_ends(std::string_view text) {
+    const std::size_t last = text.find_last_not_of("\r\n");
+    return text.substr(0, last == std::string_view::npos ? 0 : last + 1);
+}
+
+[[noreturn]] void refuse_token(const std::string& where, std::string_view fault) {
+    throw UsageError("what " + where + " holds is no token: " + std::string(fault));
+}
+
+std::string checked_token(std::string_view text, const std::string& where) {
+    const std::string_view token = without_line_ends(text);
+    if (const std::size_t fault = fault_of(token); fault != 0) {
+        refuse_token(where, faults[fault]);
     }
-    return token;
+    return std::string(token);
+}
+
+std::string token_of_file(const std::string& file) {
+    try {
+        return checked_token(read_file(file, max_token_bytes + 2), "'" + file + "'");
+    } catch (const UsageError& error) {
+        throw UsageError(std::string(token_file_variable) + ": " + error.what());
+    }
 }
 
 }  // namespace
@@ -83,19 +113,28 @@ void shed_tokens(char** argv) {
     std::string held;
     std::string list;
     std::vector<std::string> rest;
+    bool found = false;
     for (char** entry = ::environ; *entry != nullptr; ++entry) {
         const std::string name = name_of(*entry);
         if (std::ranges::find(names, name) == names.end()) {
             if (name != handed_over_variable) {
                 rest.emplace_back(*entry);
             }
-        } else if (const std::string_view value(*entry + name.size() + 1);
-                   value.find('\n') == std::string_view::npos) {
-            held.append(*entry).append("\n");
-            list += value.empty() ? "" : " " + name;
+            continue;
+        }
+        found = true;
+        const std::string_view text = *entry;
+        const std::string_view value =
+            without_line_ends(text.substr(std::min(text.size(), name.size() + 1)));
+        const std::size_t fault = fault_of(value);
+        if (fault == 0) {
+            held.append(name).append("=").append(value).append("\n");
+        }
+        if (!value.empty()) {
+            list += " " + name + (fault == 0 ? "" : ":" + std::to_string(fault));
         }
     }
-    if (held.empty()) {
+    if (!found) {
         return;
     }
     rest.push_back(fmt::format("{}={}{}", handed_over_variable, pipe_with(held), list));
@@ -126,7 +165,13 @@ TokenSource token_source() {
             source.pipe = static_cast<int>(*number);
             ::fcntl(source.pipe, F_SETFD, FD_CLOEXEC);
             while (words >> word) {
-                source.names.push_back(word);
+                const std::size_t colon = word.find(':');
+                if (colon == std::string::npos) {
+                    source.names.push_back(word);
+                } else if (const auto fault = parse_decimal(word.substr(colon + 1));
+                           fault && *fault > 0 && *fault < std::size(faults)) {
+                    source.unusable.emplace(word.substr(0, colon), faults[*fault]);
+                }
             }
         }
     }
@@ -135,9 +180,19 @@ TokenSource token_source() {
 
 void require_token(const TokenSource& source, const TrackerRow& row) {
     const auto held = [&](std::string_view name) {
+        if (const auto found = source.unusable.find(name); found != source.unusable.end()) {
+            refuse_token(found->first, found->second);
+        }
         return std::ranges::find(source.names, name) != source.names.end();
     };
-    if (held(any_token) || !source.file.empty() || std::ranges::any_of(row.token_variables, held)) {
+    if (held(any_token)) {
+        return;
+    }
+    if (!source.file.empty()) {
+        token_of_file(source.file);
+        return;
+    }
+    if (std::ranges::any_of(row.token_variables, held)) {
         return;
     }
     std::string variables = any_token;
@@ -163,7 +218,7 @@ std::string choose_token(const std::string& pipe_content, const std::string& fil
         return checked_token(*token, any_token);
     }
     if (!file.empty()) {
-        return checked_token(read_file(file, max_token_bytes + 2), "'" + file + "'");
+        return token_of_file(file);
     }
     for (const std::string_view name : row.token_variables) {
         if (const auto token = held(name)) {

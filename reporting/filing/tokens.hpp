@@ -1,7 +1,8 @@
 // Tokens of trackers: from the environment into a pipe, and from there to the filing process alone.
 #pragma once
 
-#include <optional>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,13 +20,17 @@ void shed_tokens(char** argv);
 struct TokenSource {
     int pipe = -1;                   // lives as long as the process; -1: no variable held a token
     std::vector<std::string> names;  // of the variables whose values are in the pipe
-    std::string file;                // of DIFFFUZZ_TOKEN_FILE, empty: none
+    // Variables that hold something else than a token, and what is wrong with it.
+    std::map<std::string, std::string, std::less<>> unusable;
+    std::string file;  // of DIFFFUZZ_TOKEN_FILE, empty: none
 };
 
 // Of this process, after shed_tokens().
 TokenSource token_source();
 
-// Throws UsageError with the ways to give one if `source` has no token for `row`.
+// Throws UsageError with the ways to give one if `source` has no token for `row`, and with what is
+// wrong if the one that choose_token() would take is none. It looks into the file and keeps
+// nothing.
 void require_token(const TokenSource& source, const TrackerRow& row);
 
 // In the filing process: the token for `row`, from what the pipe held or from the file. In order:

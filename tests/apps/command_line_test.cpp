@@ -172,6 +172,82 @@ TEST(CommandLine, NumbersAreReadStrictly) {
     EXPECT_EQ(difffuzz(scratch, {"draw", "--seed", "18446744073709551615"}).code, 0);
 }
 
+TEST(CommandLine, ADeeplyNestedConfigurationIsASentence) {
+    const ScratchDirectory scratch;
+    std::string key = "a";
+    for (int i = 0; i < 30'000; ++i) {
+        key += ".a";
+    }
+    std::ofstream(scratch.path() / "difffuzz.toml") << "\n" << key << " = 1\n";
+    expect_refused(difffuzz(scratch, {"--iterations", "1"}), 2, "line 2: keys may have 32 parts");
+}
+
+TEST(CommandLine, APredicateThatDoesNotCompileEndsEachCommandBeforeItBegins) {
+    const ScratchDirectory scratch;
+    std::string text = read_file(DIFFFUZZ_SOURCE_DIR "/known_divergences/info-children.toml");
+    for (const auto& [from, to] : {std::pair<std::string, std::string>{"info-children", "bad"},
+                                   {"predicate = '''\n1", "predicate = '''\nnosuch"}}) {
+        ASSERT_NE(text.find(from), std::string::npos) << from;
+        text.replace(text.find(from), from.size(), to);
+    }
+    std::filesystem::create_directory(scratch.path() / "known");
+    std::ofstream(scratch.path() / "known" / "bad.toml") << text;
+    const std::vector<std::string> run{
+        "run", "--subject", "/usr/bin/qemu-img", "--out", "out", "--iterations", "1"};
+    std::vector<std::string> run_without = run;
+    run_without.insert(run_without.end(), {"--known", "off"});
+    for (std::vector<std::string> words : std::vector<std::vector<std::string>>{
+             {"known", "list"}, {"draw", "--seed", "1"}, run, run_without}) {
+        words.insert(words.end(), {"--known-dir", "known"});
+        expect_refused(difffuzz(scratch, words), 2, "no such column: nosuch");
+    }
+    EXPECT_FALSE(std::filesystem::exists(scratch.path() / "out"));
+}
+
+TEST(CommandLine, ShrinkOverwritesNothingAndSaysSoFirst) {
+    const ScratchDirectory scratch;
+    std::ofstream(scratch.path() / "recipe.json")
+        << difffuzz(scratch, {"draw", "--seed", "1", "--ops", "info"}).out;
+    std::ofstream(scratch.path() / "kept") << "keep";
+    std::ofstream(scratch.path() / "script.sh") << "keep";
+    std::filesystem::create_symlink("nowhere", scratch.path() / "link");
+    for (const auto& [out, reason] :
+         {std::pair<std::string, std::string>{"gone/a.json", "'gone/a.json': No such"},
+          {".", "'.': it is there"},
+          {"kept", "'kept': it is there"},
+          {"script", "'script.sh': it is there"},
+          {"link", "'link': it is there"},
+          {"kept/a.json", "Not a directory"},
+          {"new/", "'new/'"},
+          {std::string(254, 'n'), "File name too long"}}) {
+        // The subject is not even looked for.
+        expect_refused(difffuzz(scratch, {"shrink", "recipe.json", "--subject", "/no/such/tool",
+                                          "--out", out}),
+                       2, reason);
+    }
+    EXPECT_EQ(read_file(scratch.path() / "kept"), "keep");
+    EXPECT_EQ(read_file(scratch.path() / "script.sh"), "keep");
+    // A file that can be made is no reason.
+    expect_refused(difffuzz(scratch, {"shrink", "recipe.json", "--subject", "/no/such/tool",
+                                      "--out", "a.json"}),
+                   3, "does not exist");
+}
+
+TEST(CommandLine, AnUnknownEntryOrFaultIsRefusedBeforeAnythingIsSaidOrRun) {
+    const ScratchDirectory scratch;
+    const Ended entry = difffuzz(
+        scratch, {"known", "audit", "info-childre", "--subject", "/no/such", "--no-config"});
+    expect_refused(entry, 2, "there is no known divergence 'info-childre', did you mean");
+    EXPECT_EQ(entry.out, "");
+    expect_refused(difffuzz(scratch, {"selftest", "nope"}), 2,
+                   "there is no fault 'nope'; 'difffuzz selftest --list' lists all");
+    const Ended faults = difffuzz(scratch, {"selftest", "--list"});
+    EXPECT_EQ(faults.code, 0);
+    EXPECT_THAT(faults.out, testing::StartsWith("info-crash  [info]  crash: "));
+    EXPECT_GT(lines(faults.out), 50U);
+    EXPECT_EQ(lines(difffuzz(scratch, {"selftest", "--list", "info-crash"}).out), 1U);
+}
+
 TEST(CommandLine, ExposeTakesDirectoriesButNotTheRoot) {
     const ScratchDirectory scratch;
     std::ofstream(scratch.path() / "plain") << "x";

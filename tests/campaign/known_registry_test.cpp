@@ -102,7 +102,9 @@ TEST(BuiltInEntries, ThoseThatSteerAreNarrowOrSayWhyNot) {
 }
 
 TEST(LoadRegistry, RefusesWhatTheTableOfOperationsDoesNotKnow) {
-    EXPECT_TRUE(load_registry(known_off, "/nowhere").entries.empty());
+    EXPECT_TRUE(load_registry(known_off, "").entries.empty());
+    // A directory that is named must be one, also where nothing is asked of it.
+    EXPECT_THROW(load_registry(known_off, "/nowhere"), UsageError);
     EXPECT_THROW(load_registry(known_steer, "/nowhere"), UsageError);
 }
 

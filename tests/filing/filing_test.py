@@ -196,7 +196,11 @@ class GitHubTest(unittest.TestCase):
                                 (["--api-url", "nonsense://"], "--api-url")):
             self.expect_sentence(sentence, *words, code=2)
         self.expect_sentence("no token", code=2, token=None)
-        self.expect_sentence("is no token", DIFFFUZZ_TOKEN="two words")
+        for token, sentence in (("two words", "it must be one word"), ("a\nb", "a line break"),
+                                ("\n\nb", "a line break"), ("a" * 5000, "longer than")):
+            out = self.expect_sentence(sentence, code=2, token=None, DIFFFUZZ_TOKEN=token)
+            self.assertEqual(out, "")
+            self.expect_sentence(sentence, code=2, token=None, GH_TOKEN=token)
         self.assertEqual(self.tracker.requests, [])
 
     def test_a_file_may_hold_the_token(self):
@@ -204,8 +208,23 @@ class GitHubTest(unittest.TestCase):
             path = pathlib.Path(scratch) / "token"
             path.write_text(TOKEN + "\n")
             self.assertEqual(self.file(token=None, DIFFFUZZ_TOKEN_FILE=str(path))[0], 0)
-            path.write_text("")
-            self.expect_sentence("holds is no token", token=None, DIFFFUZZ_TOKEN_FILE=str(path))
+            for text, sentence in (("", "it is empty"), ("a\nb\n", "it holds a line break")):
+                path.write_text(text)
+                self.expect_sentence("holds is no token: " + sentence, code=2, token=None,
+                                     DIFFFUZZ_TOKEN_FILE=str(path))
+            path.unlink()
+            for bad in (str(path), scratch):
+                out = self.expect_sentence("DIFFFUZZ_TOKEN_FILE: ", code=2, token=None,
+                                           DIFFFUZZ_TOKEN_FILE=bad)
+                self.assertEqual(out, "")
+
+    def test_a_campaign_that_did_not_end_is_not_filed(self):
+        path = self.kept.path / "campaign.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), "state": "incomplete"}))
+        for more in ([], ["--dry-run"]):
+            out = self.expect_sentence("incomplete: this campaign did not end", *more, code=4)
+            self.assertEqual(out, difffuzz("report", self.kept.path)[1])
+        self.assertEqual(self.tracker.requests, [])
 
     def test_tokens_are_of_their_trackers(self):
         self.expect_sentence("no token", code=2, token=None, GITLAB_TOKEN=TOKEN)

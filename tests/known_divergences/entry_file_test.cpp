@@ -82,6 +82,37 @@ TEST(EntryFile, IsRefusedWithFileLineAndReason) {
     EXPECT_THAT(refusal(std::string(max_entry_bytes + 1, ' ')), HasSubstr("bytes"));
 }
 
+// Each of these would use up the stack of the parser, or of what frees its tables.
+TEST(EntryFile, DeepNestingIsRefusedBeforeItIsParsed) {
+    const auto repeated = [](std::string_view unit) {
+        std::string text;
+        for (std::size_t i = 0; i < 60'000; ++i) {
+            text += unit;
+        }
+        return text;
+    };
+    const std::string dots = repeated(".a");
+    const std::string before = "# a.\"comment\nx = \"\"\"b\\\"\"\"\"\"\ny = '''c'''''\n";
+    for (const std::string& bad :
+         {"a" + dots + " = 1", "[a" + dots + "]\n", "[[a" + dots + "]]\n",
+          "a" + repeated(" . 'b' . \"c\"") + " = 1", "a = {a" + dots + " = 1}",
+          "a = " + repeated("["), "a = " + repeated("{a=")}) {
+        EXPECT_THAT(refusal(before + bad),
+                    testing::StartsWith("'known/sample.toml', line 4: known "
+                                        "divergence 'sample': keys may have"))
+            << bad.substr(0, 20);
+    }
+    // Dots of text, of comments and of one key after the other nest nothing.
+    EXPECT_EQ(refusal("# " + dots.substr(0, 200) + "\n" +
+                      with(entry_text(), "it prints more", dots.substr(0, 200))),
+              "accepted");
+    std::string flat;
+    for (int i = 0; i < 50; ++i) {
+        flat += "k" + std::to_string(i) + ".a = [1.5, 2.5, [3.5]]\n";
+    }
+    EXPECT_THAT(refusal(flat), HasSubstr("'id' is missing"));
+}
+
 TEST(Registry, ReadsTheEntriesOfADirectory) {
     const ScratchDirectory scratch;
     const auto write = [&](const std::string& name, const std::string& text) {

@@ -145,6 +145,7 @@ TEST(Predicates, ReadAndComputeAndNothingElse) {
     EXPECT_THAT(refusal("ATTACH 'x' AS y"), HasSubstr("no SQL expression"));
     EXPECT_THAT(refusal("PRAGMA user_version"), HasSubstr("no SQL expression"));
     EXPECT_THAT(refusal("nonsense"), HasSubstr("no such column"));
+    EXPECT_THAT(refusal("\"nonsense\""), HasSubstr("no such column"));
     EXPECT_THAT(refusal(""), HasSubstr("no SQL expression"));
     EXPECT_THAT(refusal(":other = 1"), HasSubstr(":step and :image and no other"));
     EXPECT_THAT(refusal("? = 1"), HasSubstr(":step and :image and no other"));
