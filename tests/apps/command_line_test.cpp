@@ -211,15 +211,15 @@ TEST(CommandLine, ShrinkOverwritesNothingAndSaysSoFirst) {
     std::ofstream(scratch.path() / "kept") << "keep";
     std::ofstream(scratch.path() / "script.sh") << "keep";
     std::filesystem::create_symlink("nowhere", scratch.path() / "link");
-    for (const auto& [out, reason] :
-         {std::pair<std::string, std::string>{"gone/a.json", "'gone/a.json': No such"},
-          {".", "'.': it is there"},
-          {"kept", "'kept': it is there"},
-          {"script", "'script.sh': it is there"},
-          {"link", "'link': it is there"},
-          {"kept/a.json", "Not a directory"},
-          {"new/", "'new/'"},
-          {std::string(254, 'n'), "File name too long"}}) {
+    for (const auto& [out, reason] : {std::pair<std::string, std::string>{
+                                          "gone/a.json", "'gone/a.json': there is no directory"},
+                                      {".", "'.': it is a directory"},
+                                      {"kept", "'kept': it exists"},
+                                      {"script", "'script.sh': it exists"},
+                                      {"link", "'link': it exists"},
+                                      {"kept/a.json", "Not a directory"},
+                                      {"new/", "'new/'"},
+                                      {std::string(254, 'n'), "File name too long"}}) {
         // The subject is not even looked for.
         expect_refused(difffuzz(scratch, {"shrink", "recipe.json", "--subject", "/no/such/tool",
                                           "--out", out}),
