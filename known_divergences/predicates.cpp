@@ -225,14 +225,16 @@ bool Predicates::holds(std::size_t predicate, std::size_t step) {
         }
     }
     sqlite3_stmt* const statement = compiled.statement.get();
-    const std::string image = main_image(case_->steps.at(step));
+    // SQLite reads bound text where it lies, until the bindings are cleared.
+    const std::string named = main_image(case_->steps.at(step));
+    const Cell image = named.empty() ? Cell{} : Cell{named};
     const auto set = [&](const char* name, const Cell& value) {
         if (const int at = sqlite3_bind_parameter_index(statement, name); at != 0) {
             bind(statement, at, value);
         }
     };
     set(":step", static_cast<std::int64_t>(step));
-    set(":image", image.empty() ? Cell{} : Cell{image});
+    set(":image", image);
     steps_left_ = max_predicate_steps;
     sqlite3_progress_handler(database_.get(), steps_between_counts, &Predicates::count_steps,
                              &steps_left_);
