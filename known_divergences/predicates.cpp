@@ -31,9 +31,8 @@ void bind(sqlite3_stmt* statement, int at, const Cell& cell) {
     if (const auto* integer = std::get_if<std::int64_t>(&cell)) {
         sqlite3_bind_int64(statement, at, *integer);
     } else if (const auto* text = std::get_if<std::string>(&cell)) {
-        // Row and statement live no longer than the step that follows.
         sqlite3_bind_text(statement, at, text->data(), static_cast<int>(text->size()),
-                          SQLITE_STATIC);
+                          SQLITE_TRANSIENT);
     } else {
         sqlite3_bind_null(statement, at);
     }
@@ -225,7 +224,6 @@ bool Predicates::holds(std::size_t predicate, std::size_t step) {
         }
     }
     sqlite3_stmt* const statement = compiled.statement.get();
-    // SQLite reads bound text where it lies, until the bindings are cleared.
     const std::string named = main_image(case_->steps.at(step));
     const Cell image = named.empty() ? Cell{} : Cell{named};
     const auto set = [&](const char* name, const Cell& value) {

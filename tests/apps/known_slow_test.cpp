@@ -127,7 +127,8 @@ TEST(KnownModes, SteerEnterAndOffDifferInWhatTheyFind) {
     EXPECT_THAT(steer.out,
                 AllOf(HasSubstr("known divergences took "), HasSubstr("known: map-compressed: "),
                       Not(HasSubstr("new divergences, worst first"))));
-    for (const nlohmann::json& bucket : summary_of(scratch, "steer").at("buckets")) {
+    const nlohmann::json summary = summary_of(scratch, "steer");
+    for (const nlohmann::json& bucket : summary.at("buckets")) {
         EXPECT_THAT(bucket.at("status").get<std::string>(), testing::StartsWith("known("));
     }
     // What is drawn by the plan is what was run.
