@@ -310,14 +310,13 @@ void Sandbox::reset(int side) { impl_->side(side).reset(); }
 std::uint64_t Sandbox::disk_used(int side) const { return impl_->side(side).used(); }
 
 Outcome Sandbox::run(const Command& command) {
-    Outcome outcome = impl_->runner().run(command);
     if (impl_->observer) {
         impl_->observer(command);
     }
-    return outcome;
+    return impl_->runner().run(command);
 }
 
-void Sandbox::after_each(std::function<void(const Command&)> observer) {
+void Sandbox::before_each(std::function<void(const Command&)> observer) {
     impl_->observer = std::move(observer);
 }
 

@@ -78,8 +78,8 @@ public:
     // Starts commands inside. `command.limits.disk_bytes` is watched for the side that holds
     // `command.directory`.
     Outcome run(const Command& command);
-    // Called with every command that has ended: how benchmarks measure what containment costs.
-    void after_each(std::function<void(const Command&)> observer);
+    // Called with every command before it starts: how benchmarks measure what containment costs.
+    void before_each(std::function<void(const Command&)> observer);
 
     // What is in force, for the record: see Containment.
     Containment containment() const;

@@ -1,6 +1,7 @@
 // What difffuzz costs beside the commands it runs: drives the executor over drawn cases in a real
-// worker; after each contained command the same words are run bare with posix_spawn, and both times
-// stand in one run.
+// worker; before each contained command the same words are run bare with posix_spawn on a copy of
+// the workspace (run again on what the first run left, most of them would have less to do), and
+// both times stand in one run.
 //
 //   overhead [CASES] [SEED]
 //
@@ -11,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <spawn.h>
 #include <string>
 #include <sys/resource.h>
@@ -19,6 +21,7 @@
 #include <vector>
 
 #include "campaign/execution/executor.hpp"
+#include "campaign/execution/workspace.hpp"
 #include "campaign/workers/process.hpp"
 #include "core/errors.hpp"
 #include "ops/reach.hpp"
@@ -40,10 +43,15 @@ double cpu_of(int who) {
     return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
+double since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
 struct Totals {
     double bare_wall = 0;
-    double bare_cpu = 0;      // of the bare commands
-    double bare_own_cpu = 0;  // of this process, for starting them
+    double bare_cpu = 0;    // of the bare commands
+    double aside_wall = 0;  // of all that the benchmark does before contained commands
+    double aside_cpu = 0;   // of this process, for the same
     std::size_t commands = 0;
 };
 
@@ -56,9 +64,18 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
     return result;
 }
 
+void copy_files(const std::string& from, const std::string& to) {
+    std::filesystem::create_directories(to);
+    const std::vector<std::string> directories{to};
+    for (const auto& entry : std::filesystem::directory_iterator(from)) {
+        if (entry.is_regular_file() && !entry.is_symlink()) {
+            clone_file(from, directories, entry.path().filename().string());
+        }
+    }
+}
+
 void run_bare(Command command, Totals& totals) {
     const double children = cpu_of(RUSAGE_CHILDREN);
-    const double own = cpu_of(RUSAGE_SELF);
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
     for (const int stream : {0, 1, 2}) {
@@ -73,11 +90,23 @@ void run_bare(Command command, Totals& totals) {
                       environment.data()) == 0) {
         ::waitpid(child, nullptr, 0);
     }
-    totals.bare_wall += std::chrono::duration<double>(Clock::now() - begin).count();
+    totals.bare_wall += since(begin);
     ::posix_spawn_file_actions_destroy(&actions);
     totals.bare_cpu += cpu_of(RUSAGE_CHILDREN) - children;
-    totals.bare_own_cpu += cpu_of(RUSAGE_SELF) - own;
     ++totals.commands;
+}
+
+void run_bare_on_a_copy(Command command, Totals& totals) {
+    const double own = cpu_of(RUSAGE_SELF);
+    const auto begin = Clock::now();
+    const std::string copy =
+        std::filesystem::path(command.directory).parent_path().string() + "/bare";
+    copy_files(command.directory, copy);
+    command.directory = copy;
+    run_bare(std::move(command), totals);
+    std::filesystem::remove_all(copy);
+    totals.aside_wall += since(begin);
+    totals.aside_cpu += cpu_of(RUSAGE_SELF) - own;
 }
 
 int measure(std::uint64_t cases, std::uint64_t seed) {
@@ -86,7 +115,7 @@ int measure(std::uint64_t cases, std::uint64_t seed) {
     options.run_as = {::geteuid() == 0, 65534, 65534};
     Sandbox sandbox(options);
     Totals totals;
-    sandbox.after_each([&](const Command& command) { run_bare(command, totals); });
+    sandbox.before_each([&](const Command& command) { run_bare_on_a_copy(command, totals); });
     Executor executor(sandbox, Limits{});
     const Plan plan = default_plan();
     // A campaign's workers get what the plan can draw from the coordinator, which works it out
@@ -98,9 +127,8 @@ int measure(std::uint64_t cases, std::uint64_t seed) {
     for (std::uint64_t index = 0; index < cases; ++index) {
         executor.run(draw_case(plan, seed, index, 0), {});
     }
-    const double wall =
-        std::chrono::duration<double>(Clock::now() - begin).count() - totals.bare_wall;
-    const double own_cpu = cpu_of(RUSAGE_SELF) - own - totals.bare_own_cpu;
+    const double wall = since(begin) - totals.aside_wall;
+    const double own_cpu = cpu_of(RUSAGE_SELF) - own - totals.aside_cpu;
     const double tools_cpu = cpu_of(RUSAGE_CHILDREN) - children - totals.bare_cpu;
     std::printf("%llu cases, %zu commands\n", static_cast<unsigned long long>(cases),
                 totals.commands);
