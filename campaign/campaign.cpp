@@ -9,7 +9,6 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <sys/resource.h>
-#include <sys/utsname.h>
 
 #include "campaign/commit.hpp"
 #include "campaign/controls.hpp"
@@ -37,12 +36,6 @@ double seconds_since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-json host_json() {
-    utsname name{};
-    ::uname(&name);
-    return {{"system", name.sysname}, {"release", name.release}, {"machine", name.machine}};
-}
-
 // The part of campaign.json that a resumed run must share.
 json terms_json(const CampaignOptions& options, const Plan& plan, const IdentifiedTools& tools) {
     return {{"seed", options.seed},
@@ -56,16 +49,33 @@ json terms_json(const CampaignOptions& options, const Plan& plan, const Identifi
             {"max_new", options.max_new ? json(*options.max_new) : json(nullptr)}};
 }
 
+// What campaign.json tells of the runs of a campaign so far, and of this one.
+json runs_json(const Evidence& evidence, const CampaignOptions& options) {
+    json runs = evidence.earlier ? evidence.earlier->value("runs", json::array()) : json::array();
+    std::optional<std::uint64_t> granted;
+    if (options.duration) {
+        granted = static_cast<std::uint64_t>(options.duration->count());
+    }
+    runs.push_back(run_json({options.command, options.version, options.executable, granted},
+                            options.directory));
+    return runs;
+}
+
 json campaign_json(const std::string& state, const json& terms, const IdentifiedTools& tools,
-                   const CampaignOptions& options) {
-    return {{"schema", campaign_schema},
-            {"state", state},
-            {"terms", terms},
-            {"subject", to_json(tools.subject)},
-            {"reference", to_json(tools.reference)},
-            {"containment", to_json(tools.containment)},
-            {"limits", to_json(options.limits)},
-            {"host", host_json()}};
+                   const CampaignOptions& options, const json& runs) {
+    return {
+        {"schema", campaign_schema},
+        {"state", state},
+        {"terms", terms},
+        {"subject", to_json(tools.subject)},
+        {"reference", to_json(tools.reference)},
+        {"containment", to_json(tools.containment)},
+        {"limits", to_json(options.limits)},
+        {"thresholds",
+         {{"min_compared", options.min_compared}, {"max_inconclusive", options.max_inconclusive}}},
+        {"subject_source",
+         options.subject_source ? options.subject_source->identity : json(nullptr)},
+        {"runs", runs}};
 }
 
 // One run over a campaign's cases: hands them out, takes the results in.
@@ -300,7 +310,8 @@ bool triage_campaign(const CampaignOptions& options, const CampaignHooks& hooks,
     bool done = false;
     result.triage =
         run_triage(pool, journal, result.tally, earlier,
-                   {options.directory, options.triage_runs, options.jobs}, progress, done);
+                   {options.directory, options.triage_runs, options.jobs, options.shard.count > 1},
+                   progress, done);
     result.tally.set_buckets(buckets_after(result.tally, result.triage));
     return done;
 }
@@ -330,7 +341,7 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     const json terms = terms_json(options, plan, tools);
     if (evidence.earlier) {
         require_same_terms({*evidence.earlier, read_campaign_plan(options.directory)},
-                           {campaign_json("incomplete", terms, tools, options), plan});
+                           {campaign_json("incomplete", terms, tools, options, {}), plan});
     }
 
     CampaignResult result;
@@ -370,9 +381,19 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     if (!evidence.earlier) {
         write_file(evidence.root.get(), "plan.json", to_json(plan).dump(2) + "\n");
     }
-    write_campaign(evidence, campaign_json("incomplete", terms, tools, options));
-    const JournalState state = Journal::load(
-        options.directory, [&](const CaseReport& report) { result.tally.add(report); });
+    json runs = runs_json(evidence, options);
+    if (options.subject_source) {
+        write_file(evidence.root.get(), "subject-source.patch", options.subject_source->patch);
+    }
+    write_campaign(evidence, campaign_json("incomplete", terms, tools, options, runs));
+    const JournalState state = Journal::load(options.directory, [&](const CaseReport& report) {
+        if (report.terminal == Terminal::outside_shard && options.shard.holds(report.index)) {
+            throw EnvironmentError("the journal in '" + options.directory + "' lacks case " +
+                                   std::to_string(report.index) +
+                                   "; start anew in another --out directory");
+        }
+        result.tally.add(report);
+    });
     const std::vector<TriageResult> triaged_earlier = triaged_before(state, options.directory);
     Journal journal(options.directory);
 
@@ -428,8 +449,9 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     remove_tree(options.directory + "/staging");
     const bool complete = !interrupted && controls.failures.empty() && triaged &&
                           (committed == result.iterations || reached_max_new);
-    write_campaign(evidence,
-                   campaign_json(complete ? "complete" : "incomplete", terms, tools, options));
+    runs.back()["used_seconds"] = result.seconds;
+    write_campaign(
+        evidence, campaign_json(complete ? "complete" : "incomplete", terms, tools, options, runs));
     return result;
 }
 

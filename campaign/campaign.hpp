@@ -8,7 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "campaign/evidence/provenance.hpp"
+#include "campaign/evidence/subject_source.hpp"
 #include "campaign/planted_fault.hpp"
+#include "campaign/shard.hpp"
 #include "campaign/tally.hpp"
 #include "campaign/triage/result.hpp"
 #include "core/cases/plan.hpp"
@@ -16,14 +19,11 @@
 
 namespace difffuzz {
 
-struct Shard {
-    std::uint64_t index = 0;  // 0-based
-    std::uint64_t count = 1;
-    bool holds(std::uint64_t iteration) const { return iteration % count == index; }
-};
-
 struct CampaignOptions {
     std::string executable = "/proc/self/exe";  // what workers are started from
+    std::vector<std::string> command;           // the words that asked for this run
+    std::string version;                        // of difffuzz
+    std::optional<SubjectSource> subject_source;
     std::uint64_t iterations = 1000;
     std::uint64_t seed = 0;
     std::vector<OperationWeight> operations;  // empty: all, by default weights
@@ -47,7 +47,8 @@ struct CampaignOptions {
     std::string known_mode{known_steer};  // known_divergences/known_filter.hpp
     std::string known_directory;          // of the user's own entries; empty: none
     std::optional<std::chrono::seconds> duration;
-    // Without a number of iterations the duration alone bounds the campaign.
+    // Without a number of iterations the duration alone bounds the campaign; `iterations` is then
+    // unbounded_iterations.
     bool duration_bounds = false;
 };
 

@@ -43,7 +43,11 @@ void Committer::commit(const CaseReport& report) {
     } else if (report.staged) {
         remove_tree(staged);
     }
-    journal_.committed(report);
+    // What is left out of the journal is outside the shard: of a thousand shards each would
+    // otherwise write a line for every case of the others.
+    if (report.terminal != Terminal::outside_shard) {
+        journal_.committed(report);
+    }
     reached_max_new_ = max_new_ && tally_.new_buckets() >= *max_new_;
 }
 

@@ -7,13 +7,6 @@ namespace {
 
 using nlohmann::json;
 
-[[noreturn]] void refuse(const std::string& what, const std::string& before,
-                         const std::string& now) {
-    throw UsageError(what + " was " + before + " when the campaign to resume was started, and is " +
-                     now + " now; resume it as it was started, or start anew in another --out " +
-                     "directory");
-}
-
 // A tool by its version and the beginning of its hash.
 std::string shown_tool(const json& profile) {
     return "'" + profile.at("version_text").get<std::string>() + "' (" +
@@ -39,34 +32,38 @@ std::string shown_operations(const Plan& plan) {
     return list;
 }
 
-void require_same_plan(const Plan& before, const Plan& now) {
+std::optional<TermsDifference> plan_difference(const Plan& before, const Plan& now) {
     if (shown_operations(before) != shown_operations(now)) {
-        refuse("--ops", shown_operations(before), shown_operations(now));
+        return TermsDifference{"--ops", shown_operations(before), shown_operations(now)};
     }
     if (before.damaged_percent != now.damaged_percent) {
-        refuse("--damaged", std::to_string(before.damaged_percent),
-               std::to_string(now.damaged_percent));
+        return TermsDifference{"--damaged", std::to_string(before.damaged_percent),
+                               std::to_string(now.damaged_percent)};
     }
     if (before.registry_mode != now.registry_mode) {
-        refuse("--known", before.registry_mode, now.registry_mode);
+        return TermsDifference{"--known", before.registry_mode, now.registry_mode};
     }
     if (before.registry_digest != now.registry_digest) {
-        refuse("the set of known divergences (those built in and --known-dir)",
-               before.registry_digest.substr(0, 12), now.registry_digest.substr(0, 12));
+        return TermsDifference{"the set of known divergences (those built in and --known-dir)",
+                               before.registry_digest.substr(0, 12),
+                               now.registry_digest.substr(0, 12)};
     }
     if (plan_digest(before) != plan_digest(now)) {
-        refuse("the plan (formats and features that both tools have)",
-               plan_digest(before).substr(0, 12), plan_digest(now).substr(0, 12));
+        return TermsDifference{"the plan (formats and features that both tools have)",
+                               plan_digest(before).substr(0, 12), plan_digest(now).substr(0, 12)};
     }
+    return std::nullopt;
 }
 
 }  // namespace
 
-void require_same_terms(const CampaignTerms& earlier, const CampaignTerms& now) {
+std::optional<TermsDifference> terms_difference(const CampaignTerms& earlier,
+                                                const CampaignTerms& now) {
     for (const char* tool : {"subject", "reference"}) {
         const json& before = earlier.campaign.at(tool);
         if (before.at("identity") != now.campaign.at(tool).at("identity")) {
-            refuse(std::string("--") + tool, shown_tool(before), shown_tool(now.campaign.at(tool)));
+            return TermsDifference{std::string("--") + tool, shown_tool(before),
+                                   shown_tool(now.campaign.at(tool))};
         }
     }
     const json& before = earlier.campaign.at("terms");
@@ -76,13 +73,26 @@ void require_same_terms(const CampaignTerms& earlier, const CampaignTerms& now) 
           std::pair{"iterations", "--iterations"}, std::pair{"max_new", "--max-new"},
           std::pair{"triage_runs", "--triage-runs"}}) {
         if (before.at(key) != after.at(key)) {
-            refuse(words, shown_number(before.at(key)), shown_number(after.at(key)));
+            return TermsDifference{words, shown_number(before.at(key)),
+                                   shown_number(after.at(key))};
         }
     }
-    if (before.at("shard") != after.at("shard")) {
-        refuse("--shard", shown_shard(before.at("shard")), shown_shard(after.at("shard")));
+    return plan_difference(earlier.plan, now.plan);
+}
+
+void require_same_terms(const CampaignTerms& earlier, const CampaignTerms& now) {
+    auto difference = terms_difference(earlier, now);
+    const json& before = earlier.campaign.at("terms").at("shard");
+    const json& after = now.campaign.at("terms").at("shard");
+    if (!difference && before != after) {
+        difference = {"--shard", shown_shard(before), shown_shard(after)};
     }
-    require_same_plan(earlier.plan, now.plan);
+    if (difference) {
+        throw UsageError(difference->what + " was " + difference->before +
+                         " when the campaign to resume was started, and is " + difference->now +
+                         " now; resume it as it was started, or start anew in another --out "
+                         "directory");
+    }
 }
 
 }  // namespace difffuzz

@@ -1,5 +1,8 @@
-// What a resumed campaign must share with the one that it continues.
+// What a resumed campaign must share with the one that it continues, and shards with each other.
 #pragma once
+
+#include <optional>
+#include <string>
 
 #include <nlohmann/json.hpp>
 
@@ -12,8 +15,18 @@ struct CampaignTerms {
     Plan plan;
 };
 
-// Throws UsageError naming the first of these that differs, with the flag and both values: the
-// tools, the generator, the seed, the number of cases, the shard, --max-new, the plan.
+struct TermsDifference {
+    std::string what;  // the flag, or in words
+    std::string before;
+    std::string now;
+};
+
+// The first of these that differs, all but the shard: the tools, the generator, the seed, the
+// number of cases, --max-new, the runs of triage, the plan.
+std::optional<TermsDifference> terms_difference(const CampaignTerms& earlier,
+                                                const CampaignTerms& now);
+
+// Throws UsageError naming the first that differs, the shard last.
 void require_same_terms(const CampaignTerms& earlier, const CampaignTerms& now);
 
 }  // namespace difffuzz

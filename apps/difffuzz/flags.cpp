@@ -123,7 +123,9 @@ const std::vector<FlagSpec>& flag_table() {
         {"--resume", "continue the campaign in --out", on_off<&Flags::resume>},
         {"--max-new", "end at the K-th new symptom, in the order of the cases",
          number<&Flags::max_new, 1, any>},
-        {"--shard", "I/N: run only every N-th case, beginning with the I-th (1-based)",
+        {"--shard",
+         "I/N: run only every N-th case, beginning with the I-th (1-based); auto: as Slurm, GitLab "
+         "or Kubernetes number this job",
          text<&Flags::shard>},
         {"--duration", "seconds for the campaign; alone, it replaces --iterations",
          number<&Flags::duration, 1, most_seconds>},
@@ -139,6 +141,9 @@ const std::vector<FlagSpec>& flag_table() {
          on_off<&Flags::no_triage>},
         {"--run-as", "user that tools run as when started by root (default nobody)",
          text<&Flags::run_as>},
+        {"--subject-source",
+         "git repository that the subject was built from: its commit and patch become evidence",
+         text<&Flags::subject_source>},
         {"--expose", "further directory that tools may read (repeatable)", text<&Flags::exposed>},
         {"--memory-limit", "MiB of memory for one command (default 2048)",
          number<&Flags::memory_limit_mib, 16, most_mib>},
@@ -350,6 +355,7 @@ int dispatch(const std::vector<std::string>& arguments) {
     const CommandSpec* const command = &command_named(name);
     require_values(words, *command);
     Flags flags;
+    flags.words = arguments;
     CLI::App app(std::string(command->summary), "difffuzz " + std::string(command->name));
     app.allow_extras(false);
     add_command(app, *command, flags);

@@ -26,6 +26,7 @@ struct Flags {
     std::string plan;
     std::string shard;
     std::string run_as;
+    std::string subject_source;
     std::string format;
     std::string known_mode;  // empty: steer
     std::string known_directory;
@@ -39,6 +40,7 @@ struct Flags {
     std::string junit;
     std::string sarif;
     std::string markdown;
+    std::vector<std::string> words;  // the whole command line, as it was given
     std::vector<std::string> exposed;
     std::vector<std::string> pins;
     std::vector<std::string> positional;
@@ -89,6 +91,8 @@ CommandSpec ops_command();
 CommandSpec known_command();
 CommandSpec selftest_command();
 CommandSpec file_command();
+CommandSpec merge_command();
+CommandSpec evidence_command();
 
 const std::vector<CommandSpec>& commands();
 

@@ -8,26 +8,23 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include "apps/difffuzz/ending.hpp"
 #include "apps/difffuzz/filing.hpp"
 #include "apps/difffuzz/flags.hpp"
 #include "apps/difffuzz/stand_in.hpp"
 #include "apps/difffuzz/tools.hpp"
 #include "campaign/campaign.hpp"
-#include "campaign/evidence/files.hpp"
 #include "campaign/evidence/layout.hpp"
 #include "campaign/evidence/lock.hpp"
-#include "core/decimal.hpp"
+#include "campaign/shard_words.hpp"
 #include "core/errors.hpp"
 #include "ops/operation.hpp"
 #include "oracles/shown_text.hpp"
-#include "reporting/reports/summary.hpp"
 
 namespace difffuzz {
 namespace {
 
 constexpr std::uint64_t default_iterations = 1000;
-// More than any duration can run.
-constexpr std::uint64_t unbounded_iterations = std::uint64_t{1} << 40;
 
 // One line that is rewritten on a terminal, plain lines now and then elsewhere.
 class ProgressPrinter {
@@ -87,21 +84,6 @@ private:
     bool open_ = false;
 };
 
-Shard parse_shard(const std::string& text) {
-    if (text.empty()) {
-        return {};
-    }
-    const std::size_t slash = text.find('/');
-    const auto index = parse_decimal(text.substr(0, slash));
-    const auto count =
-        slash == std::string::npos ? std::nullopt : parse_decimal(text.substr(slash + 1));
-    if (!index || !count || *index < 1 || *index > *count) {
-        throw UsageError("--shard takes I/N with I from 1 to N, such as 2/4, not '" +
-                         text.substr(0, 80) + "'");
-    }
-    return {*index - 1, *count};
-}
-
 std::uint64_t drawn_seed() {
     std::random_device device;
     return (std::uint64_t{device()} << 16) ^ device();
@@ -147,6 +129,11 @@ CampaignOptions options_from(const Flags& flags) {
     if (!flags.operations.empty()) {
         options.operations = parse_operations(flags.operations);
     }
+    options.command = flags.words;
+    options.version = DIFFFUZZ_VERSION;
+    if (!flags.subject_source.empty()) {
+        options.subject_source = read_subject_source(flags.subject_source);
+    }
     options.exposed = exposed_from(flags);
     options.run_as = tool_identity(flags);
     options.jobs = jobs_from(flags);
@@ -167,7 +154,7 @@ CampaignOptions options_from(const Flags& flags) {
         throw UsageError("--no-triage and --triage-runs do not go together; drop one of them");
     }
     options.triage_runs = flags.no_triage ? 0 : flags.triage_runs.value_or(options.triage_runs);
-    options.shard = parse_shard(flags.shard);
+    options.shard = parse_shard(flags.shard, process_environment());
     if (flags.max_new && !flags.shard.empty()) {
         throw UsageError(
             "--max-new and --shard do not go together: a shard does not see the "
@@ -176,6 +163,11 @@ CampaignOptions options_from(const Flags& flags) {
     if (flags.duration) {
         options.duration = std::chrono::seconds(*flags.duration);
         options.duration_bounds = !flags.iterations;
+        if (options.duration_bounds && options.shard.count > 1) {
+            throw UsageError(
+                "--shard with --duration needs --iterations: shards that end anywhere make no "
+                "whole");
+        }
         if (options.duration_bounds) {
             options.iterations = unbounded_iterations;
         }
@@ -236,11 +228,7 @@ int run(const Flags& flags) {
         hooks.note = [](const std::string& line) { spdlog::info(printable_text(line)); };
         result = run_campaign(options, hooks);
     }
-    const nlohmann::json summary = summary_json(result);
-    const std::string text = summary_text(summary);
-    write_file(options.directory, "summary.json", summary.dump(2) + "\n");
-    write_file(options.directory, "summary.txt", text);
-    std::cout << text << "evidence: " << printable_text(options.directory) << "\n";
+    write_summary(result, options.directory);
     if (filing) {
         create_issues(*filing, options, result.verdict);
     }
@@ -254,18 +242,11 @@ CommandSpec run_command() {
         "run",
         "runs a campaign: draws cases, runs both tools, compares, keeps what differs",
         "difffuzz run --iterations 2000 --seed 42 --subject ./my-qemu-img --ops convert,bench=2",
-        {"--iterations",   "--seed",
-         "--subject",      "--reference",
-         "--ops",          "--jobs",
-         "--timeout",      "--out,--log-dir",
-         "--resume",       "--max-new",
-         "--shard",        "--duration",
-         "--min-compared", "--max-inconclusive",
-         "--damaged",      "--triage-runs",
-         "--no-triage",    "--known",
-         "--known-dir",    "--run-as",
-         "--expose",       "--memory-limit",
-         "--disk-limit",   "--no-config",
+        {"--iterations",     "--seed",      "--subject",       "--reference",        "--ops",
+         "--jobs",           "--timeout",   "--out,--log-dir", "--resume",           "--max-new",
+         "--shard",          "--duration",  "--min-compared",  "--max-inconclusive", "--damaged",
+         "--triage-runs",    "--no-triage", "--known",         "--known-dir",        "--run-as",
+         "--subject-source", "--expose",    "--memory-limit",  "--disk-limit",       "--no-config",
          "--create-issues"},
         "",
         0,

@@ -161,6 +161,27 @@ int open_directory(int directory, const std::string& name) {
 
 int open_directory(const std::string& path) { return open_directory(AT_FDCWD, path); }
 
+void copy_tree(const std::string& from, const std::string& to) {
+    namespace fs = std::filesystem;
+    make_evidence_directories(to);
+    try {
+        for (const fs::directory_entry& entry : fs::directory_iterator(from)) {
+            const fs::path target = to / entry.path().filename();
+            const fs::file_type type = entry.symlink_status().type();
+            if (type == fs::file_type::directory) {
+                copy_tree(entry.path(), target);
+            } else if (type == fs::file_type::regular) {
+                fs::copy_file(entry.path(), target);
+            } else {
+                throw EnvironmentError("cannot copy '" + entry.path().string() +
+                                       "': it is neither a directory nor a regular file");
+            }
+        }
+    } catch (const fs::filesystem_error& error) {
+        throw EnvironmentError("cannot copy '" + from + "': " + error.code().message());
+    }
+}
+
 void remove_tree(const std::string& path) {
     std::error_code error;
     std::filesystem::remove_all(path, error);

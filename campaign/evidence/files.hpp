@@ -29,6 +29,9 @@ void make_evidence_directories(const std::string& path);
 int open_directory(int directory, const std::string& name);
 int open_directory(const std::string& path);
 
+// Copies a directory with all that is in it to `to`, which does not exist, and syncs nothing.
+// EnvironmentError, also for anything in it that is no directory and no regular file.
+void copy_tree(const std::string& from, const std::string& to);
 // Removes a directory of ours with all that is in it, if it exists. Throws EnvironmentError.
 void remove_tree(const std::string& path);
 // Renames within the evidence and syncs both parents. Throws EnvironmentError.

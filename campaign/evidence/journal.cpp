@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "campaign/evidence/files.hpp"
+#include "campaign/shard.hpp"
 #include "core/cases/json_fields.hpp"
 #include "core/errors.hpp"
 
@@ -61,11 +62,13 @@ void require_plain(const std::string& word, const std::string& pointer) {
     }
 }
 
+}  // namespace
+
 // The whole lines of a journal, one after the other; none for one that does not exist. A last line
 // that was cut off while it was written is left out.
-class Lines {
+class JournalLines {
 public:
-    explicit Lines(const std::string& path)
+    explicit JournalLines(const std::string& path)
         : path_(path), file_(open_evidence_file(path, O_RDONLY)) {}
 
     bool next(std::string& line) {
@@ -103,14 +106,12 @@ private:
         return got > 0;
     }
 
-    const std::string& path_;
+    std::string path_;
     FileDescriptor file_;
     std::string text_;
     std::size_t begin_ = 0;     // of the line that is next
     std::size_t searched_ = 0;  // no line feed from begin_ to here
 };
-
-}  // namespace
 
 Journal::Journal(const std::string& directory)
     : file_(open_evidence_file(journal_path(directory), O_RDWR | O_CREAT | O_APPEND)) {
@@ -153,39 +154,60 @@ void Journal::append(const std::string& line) {
     }
 }
 
-JournalState Journal::load(const std::string& directory,
-                           const std::function<void(const CaseReport&)>& committed) {
-    JournalState state;
-    const std::string path = journal_path(directory);
-    Lines lines(path);
+JournalReader::JournalReader(const std::string& directory)
+    : path_(journal_path(directory)), lines_(std::make_unique<JournalLines>(path_)) {}
+JournalReader::JournalReader(JournalReader&&) noexcept = default;
+JournalReader::~JournalReader() = default;
+
+std::optional<CaseReport> JournalReader::next() {
     std::string line;
-    for (std::size_t number = 1; lines.next(line); ++number) {
+    while (lines_->next(line)) {
+        ++number_;
         try {
             const json entry = parse_bounded(line, max_line_bytes, max_depth);
             if (entry.contains("committed")) {
-                const CaseReport report = report_from_json(entry.at("committed"));
-                if (report.index != state.committed) {
+                CaseReport report = report_from_json(entry.at("committed"));
+                if (report.index < state_.committed ||
+                    report.index - state_.committed >= max_shards) {
                     throw RecipeError("/committed/index", "is out of order");
                 }
                 require_plain(report.type, "/committed/type");
                 require_plain(report.fingerprint, "/committed/fingerprint");
-                ++state.committed;
-                state.in_flight.erase(report.index);
-                committed(report);
-            } else if (entry.contains("triaged")) {
-                state.triaged.push_back(entry.at("triaged"));
+                state_.committed = report.index + 1;
+                state_.in_flight.erase(report.index);
+                return report;
+            }
+            if (entry.contains("triaged")) {
+                state_.triaged.push_back(entry.at("triaged"));
             } else {
                 const std::uint64_t index =
                     checked_number(entry.at("started"), "/started", 0, UINT64_MAX);
-                state.in_flight[index] = entry.at("alone").get<bool>();
+                state_.in_flight[index] = entry.at("alone").get<bool>();
             }
         } catch (const RecipeError& error) {
-            unusable(path, number, error.what());
+            unusable(path_, number_, error.what());
         } catch (const json::exception&) {
-            unusable(path, number, "a field is missing or of another type");
+            unusable(path_, number_, "a field is missing or of another type");
         }
     }
-    return state;
+    return std::nullopt;
+}
+
+JournalState Journal::load(const std::string& directory,
+                           const std::function<void(const CaseReport&)>& committed) {
+    JournalReader reader(directory);
+    std::uint64_t next = 0;
+    while (const auto report = reader.next()) {
+        for (; next < report->index; ++next) {
+            CaseReport outside;
+            outside.index = next;
+            outside.terminal = Terminal::outside_shard;
+            committed(outside);
+        }
+        committed(*report);
+        ++next;
+    }
+    return reader.state();
 }
 
 }  // namespace difffuzz

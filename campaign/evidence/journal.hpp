@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +22,30 @@ struct JournalState {
     std::vector<nlohmann::json> triaged;  // as Journal::triaged() got them
 };
 
+class JournalLines;  // journal.cpp
+
+// Reads a journal case by case. Throws EnvironmentError naming the line for a journal that
+// difffuzz did not write.
+class JournalReader {
+public:
+    // A directory without a journal has no case.
+    explicit JournalReader(const std::string& directory);
+    JournalReader(JournalReader&&) noexcept;
+    ~JournalReader();
+
+    // The next committed case; nothing at the end. Indices ascend; those that are left out lie
+    // outside the shard.
+    std::optional<CaseReport> next();
+    // What the lines so far told.
+    const JournalState& state() const { return state_; }
+
+private:
+    std::string path_;
+    std::unique_ptr<JournalLines> lines_;
+    std::size_t number_ = 0;
+    JournalState state_;
+};
+
 class Journal {
 public:
     // Opens or makes `directory`/journal.ndjson for appending. A last line that was cut off is
@@ -33,8 +59,8 @@ public:
     void triaged(const nlohmann::json& result);
     void sync();
 
-    // Reads a journal, calling `committed` for each case in index order. Throws EnvironmentError
-    // naming the line for a journal that difffuzz did not write.
+    // Reads a journal, calling `committed` for each case in index order, those outside the shard
+    // with that outcome. Throws as JournalReader does.
     static JournalState load(const std::string& directory,
                              const std::function<void(const CaseReport&)>& committed);
 

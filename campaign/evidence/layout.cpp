@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "campaign/evidence/files.hpp"
+#include "campaign/shard.hpp"
 #include "core/cases/json_fields.hpp"
 #include "core/errors.hpp"
 #include "core/tools/profile.hpp"
@@ -53,7 +54,7 @@ void require_campaign(const nlohmann::json& campaign) {
         terms.text(digest, 64);
     }
     ObjectFields shard(terms.required("shard"), "/terms/shard");
-    shard.number("index", 0, shard.number("count", 1, UINT64_MAX) - 1);
+    shard.number("index", 0, shard.number("count", 1, max_shards) - 1);
     if (const auto& max_new = terms.required("max_new"); !max_new.is_null()) {
         checked_number(max_new, "/terms/max_new", 1, UINT64_MAX);
     }

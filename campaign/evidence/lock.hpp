@@ -17,4 +17,8 @@ private:
     FileDescriptor file_;
 };
 
+// Keeps owners away while the evidence is read; does nothing where there is no lock file (a copy of
+// evidence). The same error.
+FileDescriptor share_evidence(const std::string& directory);
+
 }  // namespace difffuzz

@@ -83,6 +83,30 @@ void place_record(const std::string& evidence, const std::string& first,
     replace_directory(staged, target);
 }
 
+void restore_first_seen(const std::string& directory) {
+    const fs::path seen = fs::path(directory) / first_seen_folder;
+    if (fs::exists(seen)) {
+        const std::string aside = directory + ".first-seen";
+        move_directory(seen, aside);
+        remove_tree(directory);
+        move_directory(aside, directory);
+        std::error_code error;
+        fs::rename(fs::path(directory) / first_seen_record, fs::path(directory) / "record.json",
+                   error);
+        if (error) {
+            throw EnvironmentError("cannot rename the record in '" + directory +
+                                   "': " + error.message());
+        }
+        return;
+    }
+    json record = read_record(directory + "/record.json");
+    if (record.at("status") == "flaky") {
+        record["status"] = "untriaged";
+        record["confirmations"] = json::array();
+        write_record(directory, "record.json", record);
+    }
+}
+
 void drop_first_seen(const std::string& evidence, const std::string& first,
                      const TriageResult& result) {
     if (result.status != "new" || first.empty() ||

@@ -26,6 +26,9 @@ nlohmann::json read_first_seen(const std::string& directory);
 void place_record(const std::string& evidence, const std::string& first,
                   const TriageSession& session, const TriageResult& result);
 
+// Makes the record in `directory` (absolute) that of the case as it was seen again, untriaged.
+void restore_first_seen(const std::string& directory);
+
 // Removes what place_record() left of the case as seen, once the result stands in the journal.
 void drop_first_seen(const std::string& evidence, const std::string& first,
                      const TriageResult& result);

@@ -13,15 +13,6 @@
 namespace difffuzz {
 namespace {
 
-// One divergence to triage, and what is known of it.
-struct Item {
-    std::string first;  // directory of its record below the evidence; empty: a slip
-    std::string first_fingerprint;
-    std::string slipped_from;
-    Sighting sighting;
-    std::optional<TriageResult> result;
-};
-
 class CampaignTriage {
 public:
     CampaignTriage(WorkerPool& pool, Journal& journal, const TriageTerms& terms,
@@ -30,14 +21,19 @@ public:
         : pool_(pool), journal_(journal), terms_(terms), earlier_(earlier), progress_(progress) {}
 
     // One wave. False when the pool was stopped.
-    bool run(std::vector<Item> items) {
+    bool run(std::vector<TriageItem>& items) {
         std::deque<std::unique_ptr<TriageSession>> sessions;
-        std::map<const TriageSession*, Item*> of;
-        for (Item& item : items) {
-            item.result = known(item);
+        std::map<const TriageSession*, TriageItem*> of;
+        for (TriageItem& item : items) {
+            item.result = result_in(earlier_, item);
             if (item.result) {
                 drop_first_seen(terms_.evidence, item.first, *item.result);
                 continue;
+            }
+            if (!item.first.empty()) {
+                const ParsedRecord record =
+                    parse_record(read_first_seen(terms_.evidence + "/" + item.first).dump());
+                item.sighting.seen = {record.recipe, record.culprit_step};
             }
             item.sighting.stage = "triage-" + std::to_string(++last_stage_);
             sessions.push_back(std::make_unique<TriageSession>(item.sighting, terms_.max_runs));
@@ -46,7 +42,7 @@ public:
         total_ += items.size();
         done_ += items.size() - sessions.size();
         run_sessions(pool_, std::move(sessions), terms_.jobs, [&](TriageSession& session) {
-            Item& item = *of.at(&session);
+            TriageItem& item = *of.at(&session);
             item.result = result_of(session, item.first_fingerprint, item.slipped_from);
             place_record(terms_.evidence, item.first, session, *item.result);
             journal_.triaged(to_json(*item.result));
@@ -55,33 +51,16 @@ public:
                 progress_(++done_, total_);
             }
         });
-        bool all = true;
-        for (Item& item : items) {
-            if (item.result) {
-                results_.push_back(*item.result);
-            }
-            all &= item.result.has_value();
-        }
-        return all;
+        return std::ranges::all_of(items,
+                                   [](const TriageItem& item) { return item.result.has_value(); });
     }
-
-    const std::vector<TriageResult>& results() const { return results_; }
 
 private:
-    std::optional<TriageResult> known(const Item& item) const {
-        const auto found = std::ranges::find_if(earlier_, [&](const TriageResult& result) {
-            return result.iteration == item.sighting.iteration &&
-                   result.symptom_key == item.sighting.symptom_key;
-        });
-        return found == earlier_.end() ? std::nullopt : std::optional(*found);
-    }
-
     WorkerPool& pool_;
     Journal& journal_;
     const TriageTerms& terms_;
     const std::vector<TriageResult>& earlier_;
     const std::function<void(std::size_t, std::size_t)>& progress_;
-    std::vector<TriageResult> results_;
     std::size_t last_stage_ = 0;
     std::size_t done_ = 0;
     std::size_t total_ = 0;
@@ -109,30 +88,83 @@ std::vector<const Bucket*> chosen_buckets(const Tally& tally) {
     return buckets;
 }
 
-// The cases of a bucket that have a record; `known` gives the sightings of those whose record has
-// been dropped already.
-std::vector<Item> items_of(const Bucket& bucket, const std::string& evidence,
-                           const std::vector<TriageResult>& earlier) {
-    std::vector<Item> items;
+// The cases of a bucket that have a record.
+std::vector<TriageItem> items_of(const Bucket& bucket) {
+    std::vector<TriageItem> items;
     for (const std::uint64_t iteration : bucket.kept) {
-        Item item;
+        TriageItem item;
         item.first = record_directory(bucket.type, bucket.fingerprint, iteration);
         item.first_fingerprint = bucket.fingerprint;
+        item.lineage = bucket.fingerprint;
         item.sighting.iteration = iteration;
         item.sighting.symptom_key = key_of(bucket.symptom);
-        const bool triaged = std::ranges::any_of(earlier, [&](const TriageResult& result) {
-            return result.iteration == iteration && result.symptom_key == item.sighting.symptom_key;
-        });
-        if (!triaged) {
-            const ParsedRecord record =
-                parse_record(read_first_seen(evidence + "/" + item.first).dump());
-            item.sighting.seen = {record.recipe, record.culprit_step};
-            item.sighting.explain = iteration == bucket.kept.front();
-        }
+        item.sighting.explain = iteration == bucket.kept.front();
         items.push_back(std::move(item));
     }
     return items;
 }
+
+// Which slips are followed.
+class SlipChoice {
+public:
+    SlipChoice(const Tally& tally, bool shard, std::size_t places)
+        : shard_(shard), places_(places) {
+        for (const auto& [key, bucket] : tally.buckets()) {
+            seen_.insert(key_of(bucket.symptom));
+        }
+    }
+
+    // What is to be followed of a wave's results.
+    std::vector<TriageItem> after(const std::vector<TriageItem>& wave) {
+        std::vector<const TriageItem*> order;
+        for (const TriageItem& item : wave) {
+            if (item.result) {
+                order.push_back(&item);
+            }
+        }
+        std::ranges::stable_sort(order, {},
+                                 [](const TriageItem* item) { return item->sighting.iteration; });
+        std::vector<TriageItem> next;
+        for (const TriageItem* item : order) {
+            for (const Slip& slip : item->result->slips) {
+                TriageItem followed = of(*item, slip);
+                if (wants(followed)) {
+                    next.push_back(std::move(followed));
+                }
+            }
+        }
+        return next;
+    }
+
+private:
+    static TriageItem of(const TriageItem& item, const Slip& slip) {
+        TriageItem followed;
+        followed.slipped_from = item.result->fingerprint;
+        followed.lineage = item.lineage + " " + slip.symptom_key;
+        followed.sighting = {slip.from, slip.symptom_key, item.sighting.iteration, {}, true};
+        return followed;
+    }
+
+    bool wants(const TriageItem& item) {
+        const std::string& symptom = item.sighting.symptom_key;
+        const std::string index = std::to_string(item.sighting.iteration) + " " + symptom;
+        const std::string& key = shard_ ? item.lineage : symptom;
+        if (places_ == 0 || seen_.contains(symptom) || followed_.contains(key) ||
+            (shard_ && of_cases_.contains(index))) {
+            return false;
+        }
+        --places_;
+        followed_.insert(key);
+        of_cases_.insert(index);
+        return true;
+    }
+
+    bool shard_;
+    std::size_t places_;
+    std::set<std::string> seen_;      // symptoms of the campaign's cases
+    std::set<std::string> followed_;  // symptoms; of a shard: lineages
+    std::set<std::string> of_cases_;  // index and symptom: a record's directory holds one of both
+};
 
 // Of several cases of one bucket, the one that says most gives its status.
 int weight(std::string_view status) {
@@ -159,47 +191,49 @@ std::vector<TriageResult> triaged_before(const JournalState& journal, const std:
     return results;
 }
 
+std::optional<TriageResult> result_in(const std::vector<TriageResult>& results,
+                                      const TriageItem& item) {
+    const auto found = std::ranges::find_if(results, [&](const TriageResult& result) {
+        return result.iteration == item.sighting.iteration &&
+               result.symptom_key == item.sighting.symptom_key &&
+               result.slipped_from == item.slipped_from;
+    });
+    return found == results.end() ? std::nullopt : std::optional(*found);
+}
+
+std::vector<TriageResult> triage_in_waves(const Tally& tally, bool shard,
+                                          const std::function<bool(std::vector<TriageItem>&)>& run,
+                                          bool& done) {
+    const std::vector<const Bucket*> chosen = chosen_buckets(tally);
+    const std::size_t most =
+        shard ? max_triaged_symptoms * Tally::kept_per_bucket : max_triaged_symptoms;
+    SlipChoice slips(tally, shard, most - chosen.size());
+    std::vector<TriageItem> wave;
+    for (const Bucket* bucket : chosen) {
+        std::ranges::move(items_of(*bucket), std::back_inserter(wave));
+    }
+    std::vector<TriageResult> results;
+    done = true;
+    while (!wave.empty() && done) {
+        done = run(wave);
+        for (const TriageItem& item : wave) {
+            if (item.result) {
+                results.push_back(*item.result);
+            }
+        }
+        wave = slips.after(wave);
+    }
+    return results;
+}
+
 std::vector<TriageResult> run_triage(WorkerPool& pool, Journal& journal, const Tally& tally,
                                      const std::vector<TriageResult>& earlier,
                                      const TriageTerms& terms,
                                      const std::function<void(std::size_t, std::size_t)>& progress,
                                      bool& done) {
     CampaignTriage triage(pool, journal, terms, earlier, progress);
-    std::set<std::string> symptoms;
-    for (const auto& [key, bucket] : tally.buckets()) {
-        symptoms.insert(key_of(bucket.symptom));
-    }
-    const std::vector<const Bucket*> chosen = chosen_buckets(tally);
-    std::size_t places = max_triaged_symptoms - chosen.size();
-    std::vector<Item> wave;
-    for (const Bucket* bucket : chosen) {
-        for (Item& item : items_of(*bucket, terms.evidence, earlier)) {
-            wave.push_back(std::move(item));
-        }
-    }
-    std::size_t looked_at = 0;  // results whose slips are known
-    while (!wave.empty()) {
-        done = triage.run(std::move(wave));
-        if (!done) {
-            return triage.results();
-        }
-        wave.clear();
-        for (; looked_at < triage.results().size(); ++looked_at) {
-            const TriageResult& result = triage.results()[looked_at];
-            for (const Slip& slip : result.slips) {
-                if (places > 0 && symptoms.insert(slip.symptom_key).second) {
-                    --places;
-                    wave.push_back({{},
-                                    {},
-                                    result.fingerprint,
-                                    {slip.from, slip.symptom_key, result.iteration, {}, true},
-                                    {}});
-                }
-            }
-        }
-    }
-    done = true;
-    return triage.results();
+    return triage_in_waves(
+        tally, terms.shard, [&](std::vector<TriageItem>& wave) { return triage.run(wave); }, done);
 }
 
 std::map<std::string, Bucket> buckets_after(const Tally& tally,

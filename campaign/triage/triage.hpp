@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,19 +24,45 @@ struct TriageTerms {
     std::string evidence;          // directory
     std::uint64_t max_runs = 300;  // of one case; 0: no triage
     unsigned jobs = 1;
+    bool shard = false;  // of several: follow whatever a merge could ask for
 };
+
+// One divergence to triage, and what is known of it.
+struct TriageItem {
+    std::string first;  // directory of its record below the evidence; empty: a slip
+    std::string first_fingerprint;
+    std::string slipped_from;
+    // Of a slip: the bucket of the case that began it, and all symptoms on the way.
+    std::string lineage;
+    Sighting sighting;  // of a case that has a record, without what was seen
+    std::optional<TriageResult> result;
+};
+
+// The result of an item among others.
+std::optional<TriageResult> result_in(const std::vector<TriageResult>& results,
+                                      const TriageItem& item);
 
 // What a journal says was triaged. EnvironmentError naming it for what difffuzz did not write.
 std::vector<TriageResult> triaged_before(const JournalState& journal, const std::string& evidence);
 
-// Steps:
+// What is triaged, in waves:
 //   1. the buckets of the tally by severity and lowest index, the first 100; of each the cases that
-//      have a record: confirmed, shrunk, their records put in their places;
-//   2. what they slipped to that no case of the campaign showed, in the same order, each once; what
-//      these slip to, and so on, up to 100 symptoms in all.
-// What stands in `earlier` (a journal's) is not done again. `progress` is called with how many are
-// done and how many there are so far. Returns the results in that order; a stopped pool leaves out
-// those that it did not come to, and `*done` false.
+//      have a record;
+//   2. what they slipped to that no case of the campaign showed, by the index of the case that
+//      slipped, each symptom once; what these slip to, and so on, up to 100 symptoms in all.
+// A merged campaign takes its results from those of its shards. Which case is the first to slip to
+// a symptom depends on all shards, so a shard follows each symptom once for each way to it: from
+// the first case of each bucket, since of a bucket's cases in one shard the merged campaign keeps
+// the first ones. `run` sets the results of one wave, false when it left some out; `done` likewise.
+// Pure.
+std::vector<TriageResult> triage_in_waves(const Tally& tally, bool shard,
+                                          const std::function<bool(std::vector<TriageItem>&)>& run,
+                                          bool& done);
+
+// The waves on workers: confirmed, shrunk, their records put in their places. What stands in
+// `earlier` (a journal's) is not done again. `progress` is called with how many are done and how
+// many there are so far. Returns the results in that order; a stopped pool leaves out those that it
+// did not come to, and `*done` false.
 std::vector<TriageResult> run_triage(WorkerPool& pool, Journal& journal, const Tally& tally,
                                      const std::vector<TriageResult>& earlier,
                                      const TriageTerms& terms,

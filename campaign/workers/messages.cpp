@@ -204,6 +204,12 @@ json to_json(const Containment& containment) {
             {"unprivileged_user", containment.unprivileged_user}};
 }
 
+Containment containment_from_json(const json& value) {
+    return {value.at("pid_namespace"),     value.at("landlock"),
+            value.at("landlock_abi"),      value.at("memory_cgroup"),
+            value.at("no_new_privileges"), value.at("unprivileged_user")};
+}
+
 json to_json(const WorkerReady& ready) {
     json tools = json::array();
     for (const FoundTool& tool : ready.tools) {
@@ -223,10 +229,7 @@ json to_json(const WorkerReady& ready) {
 WorkerReady ready_from_json(const json& value) {
     WorkerReady ready;
     ready.error = value.at("error");
-    const json& containment = value.at("containment");
-    ready.containment = {containment.at("pid_namespace"),     containment.at("landlock"),
-                         containment.at("landlock_abi"),      containment.at("memory_cgroup"),
-                         containment.at("no_new_privileges"), containment.at("unprivileged_user")};
+    ready.containment = containment_from_json(value.at("containment"));
     for (const json& tool : value.at("tools")) {
         ready.tools.push_back(
             {tool.at("name"), paths_from_json(tool.at("files")),

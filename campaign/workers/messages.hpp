@@ -158,6 +158,8 @@ CaseReport report_from_json(const nlohmann::json& json);
 nlohmann::json to_json(const WorkerUsage& usage);
 WorkerUsage usage_from_json(const nlohmann::json& json);
 nlohmann::json to_json(const Containment& containment);
+// Throws nlohmann::json::exception.
+Containment containment_from_json(const nlohmann::json& json);
 nlohmann::json to_json(const Limits& limits);
 
 }  // namespace difffuzz
