@@ -49,21 +49,25 @@ json terms_json(const CampaignOptions& options, const Plan& plan, const Identifi
             {"max_new", options.max_new ? json(*options.max_new) : json(nullptr)}};
 }
 
-// What campaign.json tells of the runs of a campaign so far, and of this one.
-json runs_json(const Evidence& evidence, const CampaignOptions& options) {
-    json runs = evidence.earlier ? evidence.earlier->value("runs", json::array()) : json::array();
+// Where the evidence comes from, for campaign.json: the runs so far and this one, the subject's
+// source.
+json origin_json(const Evidence& evidence, const CampaignOptions& options) {
+    const json earlier = evidence.earlier.value_or(json::object());
+    json runs = earlier.value("runs", json::array());
     std::optional<std::uint64_t> granted;
     if (options.duration) {
         granted = static_cast<std::uint64_t>(options.duration->count());
     }
     runs.push_back(run_json({options.command, options.version, options.executable, granted},
                             options.directory));
-    return runs;
+    return {{"runs", std::move(runs)},
+            {"subject_source", options.subject_source ? options.subject_source->identity
+                                                      : earlier.value("subject_source", json())}};
 }
 
 json campaign_json(const std::string& state, const json& terms, const IdentifiedTools& tools,
-                   const CampaignOptions& options, const json& runs) {
-    return {
+                   const CampaignOptions& options, const json& origin) {
+    json campaign{
         {"schema", campaign_schema},
         {"state", state},
         {"terms", terms},
@@ -72,10 +76,9 @@ json campaign_json(const std::string& state, const json& terms, const Identified
         {"containment", to_json(tools.containment)},
         {"limits", to_json(options.limits)},
         {"thresholds",
-         {{"min_compared", options.min_compared}, {"max_inconclusive", options.max_inconclusive}}},
-        {"subject_source",
-         options.subject_source ? options.subject_source->identity : json(nullptr)},
-        {"runs", runs}};
+         {{"min_compared", options.min_compared}, {"max_inconclusive", options.max_inconclusive}}}};
+    campaign.update(origin);
+    return campaign;
 }
 
 // One run over a campaign's cases: hands them out, takes the results in.
@@ -340,8 +343,9 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
 
     const json terms = terms_json(options, plan, tools);
     if (evidence.earlier) {
-        require_same_terms({*evidence.earlier, read_campaign_plan(options.directory)},
-                           {campaign_json("incomplete", terms, tools, options, {}), plan});
+        require_same_terms(
+            {*evidence.earlier, read_campaign_plan(options.directory)},
+            {campaign_json("incomplete", terms, tools, options, json::object()), plan});
     }
 
     CampaignResult result;
@@ -381,11 +385,11 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     if (!evidence.earlier) {
         write_file(evidence.root.get(), "plan.json", to_json(plan).dump(2) + "\n");
     }
-    json runs = runs_json(evidence, options);
+    json origin = origin_json(evidence, options);
     if (options.subject_source) {
-        write_file(evidence.root.get(), "subject-source.patch", options.subject_source->patch);
+        write_file(evidence.root.get(), std::string(patch_name), options.subject_source->patch);
     }
-    write_campaign(evidence, campaign_json("incomplete", terms, tools, options, runs));
+    write_campaign(evidence, campaign_json("incomplete", terms, tools, options, origin));
     const JournalState state = Journal::load(options.directory, [&](const CaseReport& report) {
         if (report.terminal == Terminal::outside_shard && options.shard.holds(report.index)) {
             throw EnvironmentError("the journal in '" + options.directory + "' lacks case " +
@@ -449,9 +453,9 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     remove_tree(options.directory + "/staging");
     const bool complete = !interrupted && controls.failures.empty() && triaged &&
                           (committed == result.iterations || reached_max_new);
-    runs.back()["used_seconds"] = result.seconds;
-    write_campaign(
-        evidence, campaign_json(complete ? "complete" : "incomplete", terms, tools, options, runs));
+    origin["runs"].back()["used_seconds"] = result.seconds;
+    write_campaign(evidence, campaign_json(complete ? "complete" : "incomplete", terms, tools,
+                                           options, origin));
     return result;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -9,6 +10,9 @@ namespace difffuzz {
 
 // Bytes of the patch that are kept.
 inline constexpr std::size_t max_patch_bytes = std::size_t{1} << 20;
+
+// The file of the evidence that holds it.
+inline constexpr std::string_view patch_name = "subject-source.patch";
 
 struct SubjectSource {
     nlohmann::json identity;  // commit, whether dirty, size and SHA-256 of the whole patch

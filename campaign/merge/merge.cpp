@@ -98,6 +98,14 @@ json merged_campaign(const ShardSet& set, const Containment& containment,
     return campaign;
 }
 
+void take_over_patch(const std::string& shard, const Evidence& evidence) {
+    const std::string name(patch_name);
+    if (std::filesystem::exists(std::filesystem::symlink_status(shard + "/" + name))) {
+        write_file(evidence.root.get(), name,
+                   read_evidence_file(shard + "/" + name, max_patch_bytes));
+    }
+}
+
 // Takes each item's result from the shards'. False when there is one that none of them has.
 bool take_results(const std::vector<TriageResult>& of_shards, std::vector<TriageItem>& wave,
                   std::size_t& missing) {
@@ -129,6 +137,7 @@ CampaignResult merge(const MergeOptions& options, const std::string& directory) 
     const Evidence evidence = open_evidence(directory, false);
     write_file(evidence.root.get(), "plan.json", to_json(result.plan).dump(2) + "\n");
     write_campaign(evidence, merged_campaign(set, result.containment, "incomplete"));
+    take_over_patch(first.directory, evidence);
 
     const std::string staging = directory + "/staging";
     Journal journal(staging);

@@ -58,6 +58,11 @@ ShardEvidence read_shard(const std::string& directory) {
     shard.shard = {place.at("index"), place.at("count")};
     shard.plan = read_campaign_plan(directory);
     shard.summary = read_summary(directory);
+    if (!shard.campaign.at("terms").value("baseline", json()).is_null()) {
+        throw UsageError("'" + directory +
+                         "' was held against a baseline, which is for whole campaigns: run the "
+                         "shards without --baseline");
+    }
     if (shard.campaign.at("terms").at("iterations") >= unbounded_iterations) {
         throw UsageError("'" + directory +
                          "' was bounded by --duration alone; only campaigns with --iterations have "

@@ -128,7 +128,7 @@ public:
         for (const TriageItem* item : order) {
             for (const Slip& slip : item->result->slips) {
                 TriageItem followed = of(*item, slip);
-                if (wants(followed)) {
+                if (++looked_at_[root_of(*item)] <= max_followed_slips && wants(followed)) {
                     next.push_back(std::move(followed));
                 }
             }
@@ -137,6 +137,12 @@ public:
     }
 
 private:
+    // The case that a chain of slips began with.
+    static std::string root_of(const TriageItem& item) {
+        return std::to_string(item.sighting.iteration) + " " +
+               item.lineage.substr(0, item.lineage.find(' '));
+    }
+
     static TriageItem of(const TriageItem& item, const Slip& slip) {
         TriageItem followed;
         followed.slipped_from = item.result->fingerprint;
@@ -161,8 +167,9 @@ private:
 
     bool shard_;
     std::size_t places_;
-    std::set<std::string> seen_;      // symptoms of the campaign's cases
-    std::set<std::string> followed_;  // symptoms; of a shard: lineages
+    std::set<std::string> seen_;                    // symptoms of the campaign's cases
+    std::set<std::string> followed_;                // symptoms; of a shard: lineages
+    std::map<std::string, std::size_t> looked_at_;  // by root: slips
     std::set<std::string> of_cases_;  // index and symptom: a record's directory holds one of both
 };
 

@@ -152,6 +152,27 @@ TEST(Merge, ThreeShardsOneOfThemKilledAndResumedAreTheSingleRun) {
     EXPECT_EQ(other.code, 2);
     EXPECT_THAT(other.err, HasSubstr("the number of shards is"));
     EXPECT_EQ(merge(scratch, "whole", shards).code, 2);
+    // What stands in a shard's campaign.json and makes it one that cannot be merged.
+    const fs::path told = scratch.path() / shards[2] / "campaign.json";
+    const auto untouched = nlohmann::json::parse(read_file(told));
+    const std::vector<std::pair<nlohmann::json, std::string>> edits{
+        {{{"terms", {{"seed", 43}}}}, "--seed is 42 in the first and 43 in the second"},
+        {{{"terms", {{"triage_runs", 13}}}}, "--triage-runs is 12 in the first"},
+        {{{"limits", {{"time_ms", 1}}}}, "the set of limits is"},
+        {{{"thresholds", {{"min_compared", 1}}}}, "the set of thresholds is"},
+        {{{"subject", {{"identity", std::string(64, '0')}}}}, "--subject is"},
+        {{{"terms", {{"baseline", std::string(64, '0')}}}}, "was held against a baseline"},
+        {{{"terms", {{"iterations", std::uint64_t{1} << 40}}}}, "was bounded by --duration alone"},
+    };
+    for (const auto& [edit, sentence] : edits) {
+        nlohmann::json edited = untouched;
+        edited.merge_patch(edit);
+        std::ofstream(told) << edited;
+        const Ended refused = merge(scratch, "refused", shards);
+        EXPECT_EQ(refused.code, 2) << edit;
+        EXPECT_THAT(refused.err, HasSubstr(sentence)) << edit;
+        EXPECT_FALSE(fs::exists(scratch.path() / "refused"));
+    }
     EXPECT_FALSE(fs::exists(scratch.path() / "twice"));
 }
 
