@@ -11,12 +11,19 @@ namespace {
 std::atomic<std::size_t> in_use{0};
 std::atomic<std::size_t> highest{0};
 
-void* counted(void* memory) {
-    if (memory == nullptr) {
-        throw std::bad_alloc();
-    }
+// Null where there is no memory.
+void* take(std::size_t size) noexcept {
+    void* const memory = std::malloc(size == 0 ? 1 : size);
     const std::size_t now = in_use += ::malloc_usable_size(memory);
     for (std::size_t seen = highest; now > seen && !highest.compare_exchange_weak(seen, now);) {
+    }
+    return memory;
+}
+
+void* take_or_throw(std::size_t size) {
+    void* const memory = take(size);
+    if (memory == nullptr) {
+        throw std::bad_alloc();
     }
     return memory;
 }
@@ -30,16 +37,18 @@ void release(void* memory) {
 
 }  // namespace
 
-// The array forms and those with a size call these.
-void* operator new(std::size_t size) { return counted(std::malloc(size == 0 ? 1 : size)); }
-void* operator new(std::size_t size, std::align_val_t alignment) {
-    const auto unit = static_cast<std::size_t>(alignment);
-    return counted(std::aligned_alloc(unit, (size + unit - 1) / unit * unit));
-}
+// All forms but those for stricter alignments, which nothing here needs: AddressSanitizer has its
+// own for any that is left out, and checks that each is freed by its like.
+void* operator new(std::size_t size) { return take_or_throw(size); }
+void* operator new[](std::size_t size) { return take_or_throw(size); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return take(size); }
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return take(size); }
 void operator delete(void* memory) noexcept { release(memory); }
+void operator delete[](void* memory) noexcept { release(memory); }
 void operator delete(void* memory, std::size_t) noexcept { release(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { release(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { release(memory); }
+void operator delete[](void* memory, const std::nothrow_t&) noexcept { release(memory); }
 
 namespace difffuzz::fuzz {
 

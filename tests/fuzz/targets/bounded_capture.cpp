@@ -8,7 +8,7 @@
 //  the
 //     limit (rounded up) and the last.
 //  3. All bytes are counted, kept or not.
-//  4. The memory held stays within twice the limit and a fixed part, at any time.
+//  4. The memory held stays within the limit, half of it more and a fixed part, at any time.
 #include <algorithm>
 
 #include "core/tools/capture.hpp"
@@ -41,7 +41,7 @@ Stream captured(std::uint64_t limit, const std::vector<std::string_view>& pieces
         capture.append(piece);
         seen += piece.size();
         require(capture.observed_bytes() == seen, "all bytes are counted");
-        require(meter.peak() <= 2 * limit + fixed_bytes, "the memory held is bounded");
+        require(meter.peak() <= limit + limit / 2 + fixed_bytes, "the memory held is bounded");
     }
     return std::move(capture).finish();
 }
