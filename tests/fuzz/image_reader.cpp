@@ -22,8 +22,8 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t hole_bytes = std::uint64_t{4} << 20;
 constexpr std::size_t max_message_bytes = 1000;
 // Of one image: extents looked at, and bytes read of each.
-constexpr int max_extents = 12;
-constexpr std::uint64_t read_bytes = std::uint64_t{32} << 10;
+constexpr int max_extents = 6;
+constexpr std::uint64_t read_bytes = std::uint64_t{8} << 10;
 // Allocated by the check itself, for messages and copies of what was read.
 constexpr std::size_t own_bytes = 8 * read_bytes;
 
@@ -158,10 +158,12 @@ bool check_image(const Format& format, std::size_t max_bytes) {
     if (format.open_snapshot != nullptr) {
         check_content([&] { return format.open_snapshot(directory(), "input", "1"); }, max_bytes);
     }
+    const MemoryMeter meter;
     if (format.list_bitmaps != nullptr) {
         succeeds([&] { check_bitmaps(format.list_bitmaps(directory(), "input")); });
     }
     const std::vector<ForeignReference> references = format.references(directory(), "input");
+    require(meter.peak() <= max_bytes + own_bytes, "bitmaps and references take bounded memory");
     require(references.size() <= 4096, "references are bounded in number");
     for (const ForeignReference& reference : references) {
         require(reference.name.size() <= 65536 && !reference.kind.empty(),

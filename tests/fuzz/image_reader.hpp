@@ -15,14 +15,15 @@ namespace difffuzz::fuzz {
 // what lies far out is there, too. Beside it is an image "base.raw". Checks, for any bytes:
 //
 //  1. Opening, looking for extents and reading each end, or throw ImageError with one short
-//     sentence that names a file.
+//     sentence.
 //  2. Extents are not empty, stay within the size, and what they call zero reads as zeros.
 //  3. Reading in pieces gives the same bytes as reading at once.
 //  4. Opening it again gives the same size and the same extents.
-//  5. Snapshots and bitmaps are listed, or refused likewise; bitmaps' ranges are inside and ascend.
+//  5. Snapshots and bitmaps are listed, or refused likewise; bitmaps' ranges ascend.
 //  6. References found in the metadata are bounded in number and length.
 //  7. The file is as it was.
-//  8. An open image holds at most `max_bytes` of memory, and reading it takes no more.
+//  8. An open image holds at most `max_bytes` of memory, and reading it, listing its bitmaps and
+//     searching it for references take no more.
 // Accepted is what opens as it is.
 Verdict read_image(std::string_view format, std::string_view input, std::size_t max_bytes);
 
