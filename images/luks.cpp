@@ -14,6 +14,7 @@
 #include "images/luks_volume.hpp"
 #include "images/recipe_rules.hpp"
 #include "images/sparse_writer.hpp"
+#include "images/transfer_split.hpp"
 #include "images/virtual_content.hpp"
 
 namespace difffuzz {
@@ -38,10 +39,8 @@ void build(const Case& c, const ImageRecipe& recipe, const std::string& director
     const auto content = model_of(c, recipe.id);
     const std::uint64_t size = actual_size(recipe);
     const std::uint64_t payload = luks::payload_sector * sector_bytes;
-    for (std::uint64_t at = 0; at < size; at += SparseWriter::max_piece) {
-        const auto piece = out.reserve(
-            payload + at,
-            static_cast<std::size_t>(std::min<std::uint64_t>(SparseWriter::max_piece, size - at)));
+    for (const auto [at, length] : TransferSplit(0, size, SparseWriter::max_piece)) {
+        const auto piece = out.reserve(payload + at, length);
         const std::uint64_t there = std::min(content->size() - at, std::uint64_t{piece.size()});
         content->read(at, piece.first(static_cast<std::size_t>(there)));
         luks::encrypt(key, at / sector_bytes, piece);

@@ -123,8 +123,6 @@ void apply_elapsed_time(std::string& text) {
     replace_each(text, start, length_at, "Run completed in <time> seconds.");
 }
 
-// Which steps are printed, and how often, depends on time, that the end is reached does not: one
-// "100.00" stays.
 // "error while reading at byte NUMBER: " alone: what other messages say of offsets is compared.
 void apply_failed_read(std::string& text) {
     constexpr std::string_view start = "error while reading at byte ";
@@ -136,6 +134,8 @@ void apply_failed_read(std::string& text) {
     replace_each(text, start, length_at, "error while reading at byte <n>");
 }
 
+// Which steps are printed, and how often, depends on time, that the end is reached does not: one
+// "100.00" stays.
 void apply_progress(std::string& text) {
     constexpr std::string_view start = "    (";
     constexpr std::string_view finish = "/100%)\r";

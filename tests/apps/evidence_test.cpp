@@ -120,6 +120,14 @@ TEST_F(Evidence, DamagedJournalsAreNamed) {
     }
 }
 
+TEST_F(Evidence, WordsOfAJournalThatWouldLeadElsewhereAreRefused) {
+    std::string outside = read_file(at("journal.ndjson"));
+    const std::string type = "\"type\":\"info_crash_divergence\"";
+    outside.replace(outside.find(type), type.size(), "\"type\":\"../../info\"");
+    write(at("journal.ndjson"), outside);
+    expect_sentence(difffuzz(scratch_, {"report", "out", "--canonical"}), "/committed/type");
+}
+
 TEST_F(Evidence, PipesAndLinksAreNotFollowed) {
     for (const char* name : {"journal.ndjson", "campaign.json", "summary.json", "lock"}) {
         fs::rename(at(name), scratch_.path() / "aside");

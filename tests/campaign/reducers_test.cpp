@@ -192,6 +192,9 @@ TEST(Reducers, ShrinkSizesAndCutWhatLiesBeyond) {
     const Reduced cut = result(size_edits, from, "size of image src", "512");
     EXPECT_EQ(cut.c.images[0].size, 1U << 20);
     EXPECT_EQ(cut.c.images[1].content[0].length, 512U);
+    from.c.images[1].content[0].offset = 100;
+    EXPECT_EQ(result(size_edits, from, "size of image src", "512").c.images[1].content[0].length,
+              412U);
 }
 
 TEST(Reducers, UndoDamageFieldByField) {
@@ -272,6 +275,18 @@ TEST(Reducers, ReplaceFormatsByRawAndQcow2) {
     EXPECT_EQ(words(all), "raw raw");
     EXPECT_EQ(all.c.outputs[0].format, "raw");
     EXPECT_THAT(things(format_edits, all), testing::IsEmpty());
+}
+
+TEST(Reducers, LeaveARawImageNothingThatOnlyOthersHave) {
+    const Reduced from = chain();
+    const ImageRecipe raw = result(format_edits, from, "format of image src", "raw").c.images.at(1);
+    EXPECT_EQ(raw.format, "raw");
+    EXPECT_TRUE(raw.options.empty());
+    EXPECT_TRUE(raw.snapshots.empty());
+    EXPECT_TRUE(raw.bitmaps.empty());
+    EXPECT_EQ(raw.backing, std::nullopt);
+    EXPECT_EQ(raw.content.at(1).kind, WriteKind::write);
+    EXPECT_EQ(raw.content.at(2).kind, WriteKind::zero);
 }
 
 }  // namespace

@@ -200,6 +200,8 @@ TEST(Error, CoreMessagesContainOneAnother) {
     scene.subject_outcome().err =
         stream("\nqemu-img: error: Invalid step size specified: '5'.\nhint");
     EXPECT_EQ(scene.run(LayerId::error).verdict, LayerVerdict::agree);
+    std::swap(scene.subject_outcome().err, scene.reference_outcome().err);
+    EXPECT_EQ(scene.run(LayerId::error).verdict, LayerVerdict::agree);
     scene.subject_outcome().err = stream("Failed to get \"write\" lock\n");
     EXPECT_THAT(diverging(scene), ElementsAre(LayerId::error));
     EXPECT_EQ(scene.run(LayerId::error).difference->severity, Severity::detail);
