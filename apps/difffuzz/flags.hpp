@@ -31,6 +31,7 @@ struct Flags {
     std::string known_directory;
     std::string executable;
     std::string recipes;
+    std::string filter_name;
     std::string tracker = "github";
     std::string repository;
     std::string api_url;
@@ -89,6 +90,8 @@ CommandSpec ops_command();
 CommandSpec known_command();
 CommandSpec selftest_command();
 CommandSpec file_command();
+CommandSpec probe_command();
+CommandSpec recipe_command();
 
 const std::vector<CommandSpec>& commands();
 

@@ -1,10 +1,8 @@
 // difffuzz selftest: plants faults and says which oracle layer sees them.
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include "apps/difffuzz/flags.hpp"
 #include "apps/difffuzz/output_file.hpp"
@@ -41,18 +39,6 @@ std::vector<PlantedFault> chosen_faults(const std::vector<std::string>& names) {
         return !names.empty() && std::ranges::find(names, fault.name) == names.end();
     });
     return all;
-}
-
-// Before anything runs, so that no result is lost for want of it.
-void make_recipe_directory(const std::string& directory) {
-    std::error_code error;
-    std::filesystem::create_directories(directory, error);
-    if (error) {
-        throw UsageError("cannot use --recipes '" + directory + "': " + error.message());
-    }
-    if (::access(directory.c_str(), W_OK | X_OK) != 0) {
-        throw UsageError("cannot use --recipes '" + directory + "': it is not writable");
-    }
 }
 
 void keep_recipes(const std::string& directory, const SelftestResult& result) {
@@ -94,9 +80,7 @@ int selftest(const Flags& flags) {
     options.scratch = scratch.path();
     CampaignOptions& campaign = options.campaign;
     campaign.faults = chosen_faults(flags.positional);
-    if (!flags.recipes.empty()) {
-        make_recipe_directory(flags.recipes);
-    }
+    make_output_directory("--recipes", flags.recipes);
     campaign.canary = find_canary();
     campaign.reference = find_reference(flags);
     campaign.subject = campaign.reference;
