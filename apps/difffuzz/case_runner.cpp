@@ -64,6 +64,8 @@ std::vector<CaseReport> CaseRunner::run(std::deque<Task> tasks) {
     return reports;
 }
 
+WorkerPool& CaseRunner::pool() { return *state_->pool; }
+
 CampaignOptions case_options(const Flags& flags) {
     CampaignOptions options;
     const ToolPaths tools = find_tools(flags);

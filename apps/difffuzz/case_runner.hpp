@@ -7,7 +7,7 @@
 
 #include "apps/difffuzz/flags.hpp"
 #include "campaign/campaign.hpp"
-#include "campaign/workers/messages.hpp"
+#include "campaign/workers/pool.hpp"
 
 namespace difffuzz {
 
@@ -23,6 +23,8 @@ public:
     // One report for each task, in their order. Sets the tasks' indices. A case that ends its
     // worker twice is harness_killed.
     std::vector<CaseReport> run(std::deque<Task> tasks);
+
+    WorkerPool& pool();
 
 private:
     struct State;

@@ -32,6 +32,9 @@ struct Flags {
     std::string executable;
     std::string recipes;
     std::string filter_name;
+    std::string by;
+    std::string why;
+    std::vector<std::string> faults;
     std::string tracker = "github";
     std::string repository;
     std::string api_url;
@@ -60,6 +63,8 @@ struct Flags {
     bool exhibits = false;
     bool without_own = false;
     bool list = false;
+    bool buckets = false;
+    bool recorded_reference = false;
     bool no_triage = false;
     std::uint64_t max_issues = 10;
     std::uint64_t tracker_timeout = 30;  // seconds
@@ -92,6 +97,8 @@ CommandSpec selftest_command();
 CommandSpec file_command();
 CommandSpec probe_command();
 CommandSpec recipe_command();
+CommandSpec replay_command();
+CommandSpec promote_command();
 
 const std::vector<CommandSpec>& commands();
 
