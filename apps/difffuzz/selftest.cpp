@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "apps/difffuzz/fault_buckets.hpp"
 #include "apps/difffuzz/flags.hpp"
 #include "apps/difffuzz/output_file.hpp"
 #include "apps/difffuzz/scratch_directory.hpp"
@@ -68,9 +69,21 @@ int list(const std::vector<PlantedFault>& faults) {
     return static_cast<int>(ExitCode::holds);
 }
 
+// Cases of a fault's campaign, unless its fault needs more to show.
+constexpr std::uint64_t usual_iterations = 60;
+
 int selftest(const Flags& flags) {
     if (flags.list) {
         return list(chosen_faults(flags.positional));
+    }
+    if (!flags.buckets && (!flags.faults.empty() || flags.iterations)) {
+        throw UsageError("--fault and --iterations go together with --buckets");
+    }
+    if (flags.buckets && (flags.exhibits || flags.without_own || flags.json ||
+                          !flags.recipes.empty() || !flags.positional.empty())) {
+        throw UsageError(
+            "--buckets takes its faults by --fault, and runs campaigns; it goes with "
+            "none of --exhibits, --without-own, --json, --recipes and FAULT");
     }
     const ScratchDirectory scratch;
     SelftestOptions options;
@@ -89,6 +102,10 @@ int selftest(const Flags& flags) {
     campaign.run_as = tool_identity(flags);
     campaign.jobs = jobs_from(flags);
     campaign.limits = limits_from(flags);
+    if (flags.buckets) {
+        campaign.iterations = flags.iterations.value_or(usual_iterations);
+        return show_fault_buckets(flags, {campaign, scratch.path()});
+    }
     const SelftestResult result = run_selftest(options, [](const FaultRow& row) {
         std::cerr << "difffuzz: " << row.fault.name << ": " << to_string(row.result) << "\n";
     });
@@ -103,9 +120,9 @@ CommandSpec selftest_command() {
     return {"selftest",
             "plants faults in a real qemu-img: does every oracle layer see those meant for it?",
             "difffuzz selftest --exhibits",
-            {"--list", "--exhibits", "--without-own", "--recipes", "--json", "--seed",
-             "--reference", "--jobs", "--timeout", "--run-as", "--expose", "--memory-limit",
-             "--disk-limit", "--no-config"},
+            {"--list", "--exhibits", "--without-own", "--buckets", "--fault", "--iterations",
+             "--recipes", "--json", "--seed", "--reference", "--jobs", "--timeout", "--run-as",
+             "--expose", "--memory-limit", "--disk-limit", "--no-config"},
             "FAULT",
             0,
             1000,
