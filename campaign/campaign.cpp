@@ -301,6 +301,7 @@ bool triage_campaign(const CampaignOptions& options, const CampaignHooks& hooks,
     result.triage =
         run_triage(pool, journal, result.tally, earlier,
                    {options.directory, options.triage_runs, options.jobs}, progress, done);
+    result.slips_left_out = slips_left_out(result.tally, result.triage);
     result.tally.set_buckets(buckets_after(result.tally, result.triage));
     return done;
 }
@@ -363,7 +364,10 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     });
 
     // A campaign that fails before its first case leaves nothing but an empty directory.
-    ControlReport controls = run_controls(pool, plan, options.seed, options.faults);
+    ControlReport controls;
+    if (options.roles == RolePair{}) {
+        controls = run_controls(pool, plan, options.seed, options.faults);
+    }
     result.controls = controls.results;
     result.unavailable = controls.unavailable;
 

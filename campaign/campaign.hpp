@@ -32,6 +32,8 @@ struct CampaignOptions {
     // The stand-in of the positive control and what it can plant; without a program there is none.
     std::string canary;
     std::vector<PlantedFault> faults;
+    // Who plays the two roles of the cases; anybody else than the two tools needs no controls.
+    RolePair roles = {};
     std::vector<std::string> exposed;
     Identity run_as;
     unsigned jobs = 1;
@@ -87,6 +89,7 @@ struct CampaignResult {
     std::vector<ControlResult> controls;
     std::vector<UnavailableOperation> unavailable;
     std::vector<TriageResult> triage;
+    std::uint64_t slips_left_out = 0;  // symptoms met while shrinking that were not followed
     std::uint64_t iterations = 0;
     std::uint64_t seed = 0;
     WorkerUsage usage;

@@ -77,6 +77,7 @@ WorkerSetup worker_setup(const CampaignOptions& options, const Plan& plan) {
     setup.limits = options.limits;
     setup.plan = plan;
     setup.seed = options.seed;
+    setup.roles = options.roles;
     return setup;
 }
 

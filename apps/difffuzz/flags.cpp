@@ -104,7 +104,8 @@ const std::vector<FlagSpec>& flag_table() {
     static const std::vector<FlagSpec> table{
         {"--iterations", "number of cases (default 1000)",
          number<&Flags::iterations, 1, most_iterations>},
-        {"--seed", "seed of all draws (default: drawn and printed; of selftest: 1; draw needs it)",
+        {"--seed",
+         "seed of all draws (default: drawn and printed; of selftest and probe: 1; draw needs it)",
          number<&Flags::seed, 0, any>},
         {"--subject", "the tool under test (also DIFFFUZZ_SUBJECT)", text<&Flags::subject>},
         {"--reference", "the qemu-img it is held against (also DIFFFUZZ_REFERENCE)",
@@ -117,8 +118,7 @@ const std::vector<FlagSpec>& flag_table() {
         {"--timeout", "seconds for one command (default 10)", timeout_flag},
         {"--out,--log-dir",
          "directory of the evidence (default difffuzz-out/SEED); of shrink: a new file FILE for "
-         "the "
-         "record, with its script in FILE.sh",
+         "the record, with its script in FILE.sh; of recipe: a new file",
          text<&Flags::out>},
         {"--resume", "continue the campaign in --out", on_off<&Flags::resume>},
         {"--max-new", "end at the K-th new symptom, in the order of the cases",
@@ -151,9 +151,11 @@ const std::vector<FlagSpec>& flag_table() {
         {"--known-dir", "directory of further known divergences (*.toml)",
          text<&Flags::known_directory>},
         {"--plan", "plan.json of a campaign", text<&Flags::plan>},
-        {"--case", "draw only this case", number<&Flags::case_index, 0, any>},
+        {"--case", "only this case", number<&Flags::case_index, 0, any>},
         {"-n,--number",
-         "how many cases: draw (default 1), known audit inside each entry (default 8)",
+         "how many cases: draw (default 1), known audit inside each entry (default 8), probe of "
+         "each "
+         "with open values (default 16)",
          number<&Flags::number, 1, any>},
         {"--pin", "PATH=VALUE: hold a draw at a value (repeatable)", text<&Flags::pins>},
         {"--as", "json (a recipe a line) or shell (the commands)", text<&Flags::format>},
@@ -187,7 +189,22 @@ const std::vector<FlagSpec>& flag_table() {
         {"--list", "list the faults and run nothing", on_off<&Flags::list>},
         {"--without-own", "each fault as if there were no layer for it: which others see it?",
          on_off<&Flags::without_own>},
-        {"--recipes", "directory for the case that decided on each fault", text<&Flags::recipes>},
+        {"--recipes", "directory for the case that decided on each fault, or that diverged",
+         text<&Flags::recipes>},
+        {"--buckets", "a campaign for each fault: does each end as one bucket?",
+         on_off<&Flags::buckets>},
+        {"--fault",
+         "with --buckets: only this fault (repeatable); several joined by commas are "
+         "planted at once",
+         text<&Flags::faults>},
+        {"--recorded-reference",
+         "against what the reference did when an entry was recorded, without running one",
+         on_off<&Flags::recorded_reference>},
+        {"--by", "who promotes the record (else asked for at a terminal)", text<&Flags::by>},
+        {"--why", "one sentence about what the entry shows", text<&Flags::why>},
+        {"--filter-name",
+         "only probes with a name in which this extended regular expression is found",
+         text<&Flags::filter_name>},
     };
     return table;
 }

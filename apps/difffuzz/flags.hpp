@@ -31,6 +31,10 @@ struct Flags {
     std::string known_directory;
     std::string executable;
     std::string recipes;
+    std::string filter_name;
+    std::string by;
+    std::string why;
+    std::vector<std::string> faults;
     std::string tracker = "github";
     std::string repository;
     std::string api_url;
@@ -59,6 +63,8 @@ struct Flags {
     bool exhibits = false;
     bool without_own = false;
     bool list = false;
+    bool buckets = false;
+    bool recorded_reference = false;
     bool no_triage = false;
     std::uint64_t max_issues = 10;
     std::uint64_t tracker_timeout = 30;  // seconds
@@ -89,6 +95,10 @@ CommandSpec ops_command();
 CommandSpec known_command();
 CommandSpec selftest_command();
 CommandSpec file_command();
+CommandSpec probe_command();
+CommandSpec recipe_command();
+CommandSpec replay_command();
+CommandSpec promote_command();
 
 const std::vector<CommandSpec>& commands();
 

@@ -3,6 +3,7 @@
 #include "campaign/triage/fingerprint.hpp"
 #include "core/cases/draws.hpp"
 #include "core/cases/recipe_json.hpp"
+#include "oracles/sanitizer_text.hpp"
 #include "oracles/shown_text.hpp"
 #include "oracles/stream_text.hpp"
 
@@ -16,6 +17,7 @@ constexpr std::size_t max_shown_bytes = 4096;
 
 std::string normalised(const Stream& stream, const Operation* operation) {
     std::string text = stream.head;
+    sanitizer_report_text().apply(text);
     if (operation != nullptr) {
         for (const TextNormaliser* normaliser : operation->text_normalisers) {
             normaliser->apply(text);

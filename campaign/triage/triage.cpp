@@ -1,6 +1,7 @@
 #include "campaign/triage/triage.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -177,6 +178,11 @@ std::vector<TriageResult> run_triage(WorkerPool& pool, Journal& journal, const T
             wave.push_back(std::move(item));
         }
     }
+    // Results come in the order of their items. Of each, the divergence that it was met from, and
+    // of those, how many slips were followed.
+    std::vector<std::size_t> roots(wave.size());
+    std::iota(roots.begin(), roots.end(), std::size_t{0});
+    std::vector<std::size_t> followed(wave.size(), 0);
     std::size_t looked_at = 0;  // results whose slips are known
     while (!wave.empty()) {
         done = triage.run(std::move(wave));
@@ -186,9 +192,13 @@ std::vector<TriageResult> run_triage(WorkerPool& pool, Journal& journal, const T
         wave.clear();
         for (; looked_at < triage.results().size(); ++looked_at) {
             const TriageResult& result = triage.results()[looked_at];
+            const std::size_t root = roots[looked_at];
             for (const Slip& slip : result.slips) {
-                if (places > 0 && symptoms.insert(slip.symptom_key).second) {
+                if (places > 0 && followed[root] < max_followed_slips &&
+                    symptoms.insert(slip.symptom_key).second) {
                     --places;
+                    ++followed[root];
+                    roots.push_back(root);
                     wave.push_back({{},
                                     {},
                                     result.fingerprint,
@@ -200,6 +210,22 @@ std::vector<TriageResult> run_triage(WorkerPool& pool, Journal& journal, const T
     }
     done = true;
     return triage.results();
+}
+
+std::size_t slips_left_out(const Tally& tally, const std::vector<TriageResult>& results) {
+    std::set<std::string> looked_at;
+    for (const auto& [key, bucket] : tally.buckets()) {
+        looked_at.insert(key_of(bucket.symptom));
+    }
+    std::set<std::string> met;
+    for (const TriageResult& result : results) {
+        looked_at.insert(result.symptom_key);
+        for (const Slip& slip : result.slips) {
+            met.insert(slip.symptom_key);
+        }
+    }
+    std::erase_if(met, [&](const std::string& key) { return looked_at.contains(key); });
+    return met.size();
 }
 
 std::map<std::string, Bucket> buckets_after(const Tally& tally,

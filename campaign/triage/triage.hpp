@@ -19,6 +19,10 @@ namespace difffuzz {
 // Symptoms that are triaged at most, those of slips included; the rest stays untriaged.
 inline constexpr std::size_t max_triaged_symptoms = 100;
 
+// Slips that are followed at most from one divergence, and from what it slipped to: a tool whose
+// messages differ with every word of a case would fill all places with one cause.
+inline constexpr std::size_t max_followed_slips = 4;
+
 struct TriageTerms {
     std::string evidence;          // directory
     std::uint64_t max_runs = 300;  // of one case; 0: no triage
@@ -32,7 +36,7 @@ std::vector<TriageResult> triaged_before(const JournalState& journal, const std:
 //   1. the buckets of the tally by severity and lowest index, the first 100; of each the cases that
 //      have a record: confirmed, shrunk, their records put in their places;
 //   2. what they slipped to that no case of the campaign showed, in the same order, each once; what
-//      these slip to, and so on, up to 100 symptoms in all.
+//      these slip to, and so on: up to 4 from one divergence, up to 100 symptoms in all.
 // What stands in `earlier` (a journal's) is not done again. `progress` is called with how many are
 // done and how many there are so far. Returns the results in that order; a stopped pool leaves out
 // those that it did not come to, and `*done` false.
@@ -41,6 +45,10 @@ std::vector<TriageResult> run_triage(WorkerPool& pool, Journal& journal, const T
                                      const TriageTerms& terms,
                                      const std::function<void(std::size_t, std::size_t)>& progress,
                                      bool& done);
+
+// Symptoms that were met while others were shrunk, and neither shown by a case nor followed. Of the
+// tally before buckets_after().
+std::size_t slips_left_out(const Tally& tally, const std::vector<TriageResult>& results);
 
 // The buckets of a campaign once the results are known, by fingerprint: a triaged case counts in
 // that of its shrunk case; the cases of a symptom that have no record count in the bucket of its

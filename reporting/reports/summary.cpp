@@ -195,6 +195,7 @@ json summary_json(const CampaignResult& result) {
             {"layers", layers_json(result.tally)},
             {"reach", reach_ledger(result)},
             {"buckets", buckets_json(result.tally)},
+            {"slips_left_out", result.slips_left_out},
             {"hangs", hangs},
             {"not_accepted", result.tally.not_accepted()},
             {"not_compared", result.tally.harness_reasons()},
@@ -301,6 +302,10 @@ std::string summary_text(const json& summary) {
             add(fmt::format("      {}/{}", bucket.at("directory").get<std::string>(),
                             bucket.at("kept").at(0).get<std::uint64_t>()));
         }
+    }
+    if (const auto slips = summary.value("slips_left_out", std::uint64_t{0}); slips > 0) {
+        add(fmt::format("met while shrinking and not followed: {} further {}", slips,
+                        slips == 1 ? "symptom" : "symptoms"));
     }
     if (!summary.at("buckets").empty()) {
         add(saturation_line(summary));

@@ -101,6 +101,38 @@ TEST(Reducers, DropStepsWithWhatNeedsThem) {
     EXPECT_THAT(things(step_edits, from), Not(Contains("step 3")));
 }
 
+TEST(Reducers, MakeNeutralWritesPartOfTheImage) {
+    Reduced from = chain();
+    Step write{Actor::neutral,
+               "io",
+               "write",
+               ValidIntent{},
+               {{"-f", WordValue{"raw"}},
+                {"-P", NumberValue{7}},
+                {"", plain_size(4096)},
+                {"", plain_size(512)},
+                {"", ImageValue{"base"}}}};
+    Step zeros = write;
+    zeros.arguments[1] = {"-z", std::nullopt};
+    Step made = write;
+    made.arguments.back().value = ImageValue{"out"};
+    from.c.steps.insert(from.c.steps.begin() + 1, {write, zeros, made});
+    from.culprit = 6;
+    const Reduced first = result(absorb_edits, from, "step 1", "a write of image base");
+    EXPECT_EQ(first.c.steps.size(), 6U);
+    EXPECT_EQ(first.culprit, 5U);
+    ASSERT_EQ(first.c.images[0].content.size(), 1U);
+    EXPECT_EQ(first.c.images[0].content[0],
+              (ContentWrite{WriteKind::write, 4096, 512, ByteFill{7}}));
+    EXPECT_EQ(
+        result(absorb_edits, from, "step 2", "a write of image base").c.images[0].content[0].kind,
+        WriteKind::zero);
+    // Neither what is written to an output, nor what comes after the symptom, nor a tool's step.
+    EXPECT_EQ(things(absorb_edits, from).size(), 2U);
+    from.culprit = 1;
+    EXPECT_TRUE(things(absorb_edits, from).empty());
+}
+
 TEST(Reducers, DropArgumentsAndOptionsOfLists) {
     Reduced from;
     from.c.steps.push_back(step(

@@ -234,6 +234,23 @@ TEST(BucketsAfterTriage, JoinWhatShrankToOneAndSplitWhatDidNot) {
     EXPECT_EQ(buckets.at("slip").slipped_from, "x");
 }
 
+TEST(Slips, ThatWereNotFollowedAreCounted) {
+    const Case c = info_case();
+    const auto key = [](const char* field) { return symptom_key(symptom_named(field)); };
+    CaseReport seen = report_of(c, Terminal::diverged, "seen");
+    seen.fingerprint = "f";
+    Tally tally;
+    tally.add(seen);
+    TriageResult first;
+    first.symptom_key = key("seen");
+    first.slips = {{{c, 0}, key("followed")}, {{c, 0}, key("left")}, {{c, 0}, key("seen")}};
+    TriageResult second;
+    second.symptom_key = key("followed");
+    second.slips = {{{c, 0}, key("left")}, {{c, 0}, key("left too")}};
+    EXPECT_EQ(slips_left_out(tally, {first, second}), 2U);
+    EXPECT_EQ(slips_left_out(tally, {}), 0U);
+}
+
 TEST(Verdict, FlakyDivergencesAreNoneAndGiveNoVerdict) {
     Tally tally;
     tally.add(diverged(0, "a"));
