@@ -104,6 +104,10 @@ ToolPaths find_tools(const Flags& flags) {
     return {resolve(*subject, "subject"), reference_of(flags, config)};
 }
 
+std::string find_baseline(const Flags& flags) {
+    return flags.baseline.empty() ? "" : resolve(flags.baseline, "baseline");
+}
+
 std::string find_reference(const Flags& flags) {
     return reference_of(flags, flags.reference.empty() ? config_of(flags) : std::nullopt);
 }
