@@ -53,19 +53,24 @@ json terms_json(const CampaignOptions& options, const Plan& plan, const Identifi
             {"reference", tools.reference.identity},
             {"shard", {{"index", options.shard.index}, {"count", options.shard.count}}},
             {"triage_runs", options.triage_runs},
+            {"baseline", tools.baseline ? json(tools.baseline->identity) : json(nullptr)},
             {"max_new", options.max_new ? json(*options.max_new) : json(nullptr)}};
 }
 
 json campaign_json(const std::string& state, const json& terms, const IdentifiedTools& tools,
                    const CampaignOptions& options) {
-    return {{"schema", campaign_schema},
-            {"state", state},
-            {"terms", terms},
-            {"subject", to_json(tools.subject)},
-            {"reference", to_json(tools.reference)},
-            {"containment", to_json(tools.containment)},
-            {"limits", to_json(options.limits)},
-            {"host", host_json()}};
+    json campaign{{"schema", campaign_schema},
+                  {"state", state},
+                  {"terms", terms},
+                  {"subject", to_json(tools.subject)},
+                  {"reference", to_json(tools.reference)},
+                  {"containment", to_json(tools.containment)},
+                  {"limits", to_json(options.limits)},
+                  {"host", host_json()}};
+    if (tools.baseline) {
+        campaign["baseline"] = to_json(*tools.baseline);
+    }
+    return campaign;
 }
 
 // One run over a campaign's cases: hands them out, takes the results in.
@@ -306,6 +311,27 @@ bool triage_campaign(const CampaignOptions& options, const CampaignHooks& hooks,
     return done;
 }
 
+// Holds what is new against the baseline. False when it was stopped on the way.
+bool ask_baseline(WorkerPool& pool, const CampaignOptions& options, const Profile& baseline,
+                  std::uint64_t committed, CampaignResult& result, const CampaignHooks& hooks) {
+    if (hooks.note) {
+        hooks.note("new divergences are held against the baseline " + baseline.version_text);
+    }
+    auto buckets = held_against_baseline(pool, options.directory, baseline, result.tally.buckets());
+    if (!buckets) {
+        return false;
+    }
+    result.tally.set_buckets(*std::move(buckets));
+    std::vector<std::uint64_t> cases;
+    for (std::uint64_t i = 0; i < std::min(options.fixed_meanwhile, committed); ++i) {
+        if (options.shard.holds(i)) {
+            cases.push_back(i);
+        }
+    }
+    result.fixed = find_fixed(pool, cases);
+    return !pool.stopped();
+}
+
 }  // namespace
 
 CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& hooks) {
@@ -339,6 +365,7 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     result.known = known;
     result.subject = tools.subject;
     result.reference = tools.reference;
+    result.baseline = tools.baseline;
     result.containment = tools.containment;
     result.seed = options.seed;
 
@@ -404,6 +431,9 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     if (triaged && options.triage_runs > 0) {
         triaged = triage_campaign(options, hooks, pool, journal, triaged_earlier, result);
     }
+    if (triaged && tools.baseline) {
+        triaged = ask_baseline(pool, options, *tools.baseline, committed, result, hooks);
+    }
     journal.sync();
 
     result.iterations = options.duration_bounds ? committed : options.iterations;
@@ -413,6 +443,9 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     verdict.min_compared = options.min_compared;
     verdict.max_inconclusive = options.max_inconclusive;
     verdict.null_run = tools.subject.identity == tools.reference.identity;
+    verdict.baseline = tools.baseline.has_value();
+    verdict.baseline_is_subject =
+        tools.baseline && tools.baseline->identity == tools.subject.identity;
     verdict.interrupted = interrupted;
     verdict.known_mode = plan.registry_mode;
     verdict.stopped_at_max_new = reached_max_new;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "campaign/baseline.hpp"
 #include "campaign/planted_fault.hpp"
 #include "campaign/tally.hpp"
 #include "campaign/triage/result.hpp"
@@ -29,6 +30,8 @@ struct CampaignOptions {
     std::vector<OperationWeight> operations;  // empty: all, by default weights
     std::string subject;                      // absolute program paths
     std::string reference;
+    std::string baseline;  // an older subject that new divergences are held against; empty: none
+    std::uint64_t fixed_meanwhile = 0;  // first cases that are run with the baseline, too
     // The stand-in of the positive control and what it can plant; without a program there is none.
     std::string canary;
     std::vector<PlantedFault> faults;
@@ -85,6 +88,8 @@ struct CampaignResult {
     Registry known;
     Profile subject;
     Profile reference;
+    std::optional<Profile> baseline;
+    FixedMeanwhile fixed;  // where it was asked for
     Containment containment;
     std::vector<ControlResult> controls;
     std::vector<UnavailableOperation> unavailable;

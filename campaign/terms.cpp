@@ -39,6 +39,19 @@ std::string shown_operations(const Plan& plan) {
     return list;
 }
 
+// Campaigns of before there were baselines have none.
+void require_same_baseline(const json& before, const json& now) {
+    const auto identity = [](const json& campaign) {
+        return campaign.at("terms").value("baseline", json(nullptr));
+    };
+    const auto shown = [](const json& campaign) {
+        return campaign.contains("baseline") ? shown_tool(campaign.at("baseline")) : "not given";
+    };
+    if (identity(before) != identity(now)) {
+        refuse("--baseline", shown(before), shown(now));
+    }
+}
+
 void require_same_plan(const Plan& before, const Plan& now) {
     if (shown_operations(before) != shown_operations(now)) {
         refuse("--ops", shown_operations(before), shown_operations(now));
@@ -69,6 +82,7 @@ void require_same_terms(const CampaignTerms& earlier, const CampaignTerms& now) 
             refuse(std::string("--") + tool, shown_tool(before), shown_tool(now.campaign.at(tool)));
         }
     }
+    require_same_baseline(earlier.campaign, now.campaign);
     const json& before = earlier.campaign.at("terms");
     const json& after = now.campaign.at("terms");
     for (const auto& [key, words] :

@@ -41,6 +41,12 @@ CLI::Option* text(CLI::App& app, const std::string& spelling, Flags& flags,
             return std::string{};
         });
 }
+// The same for one word behind each time that the flag is given.
+template <auto member>
+CLI::Option* repeated(CLI::App& app, const std::string& spelling, Flags& flags,
+                      const std::string& help) {
+    return text<member>(app, spelling, flags, help)->allow_extra_args(false);
+}
 template <auto member>
 CLI::Option* on_off(CLI::App& app, const std::string& spelling, Flags& flags,
                     const std::string& help) {
@@ -110,6 +116,20 @@ const std::vector<FlagSpec>& flag_table() {
         {"--subject", "the tool under test (also DIFFFUZZ_SUBJECT)", text<&Flags::subject>},
         {"--reference", "the qemu-img it is held against (also DIFFFUZZ_REFERENCE)",
          text<&Flags::reference>},
+        {"--baseline",
+         "an older subject: what it shows, too, is pre-existing, and only regressions make the "
+         "exit "
+         "code 1",
+         text<&Flags::baseline>},
+        {"--fixed-meanwhile",
+         "with --baseline: run the first N cases with it, and list what it shows and the subject "
+         "does not any more",
+         number<&Flags::fixed_meanwhile, 1, most_iterations>},
+        {"--seen",
+         "what earlier campaigns saw: a directory of evidence, or a database that this one is "
+         "added "
+         "to (repeatable, each behind a --seen)",
+         repeated<&Flags::seen>},
         {"--ops", "operations: a,b=3 (only these, with weights) or -c (all but)",
          text<&Flags::operations>},
         {"--damaged", "per cent of the cases that get a damaged image (default 15)",
@@ -160,6 +180,8 @@ const std::vector<FlagSpec>& flag_table() {
         {"--pin", "PATH=VALUE: hold a draw at a value (repeatable)", text<&Flags::pins>},
         {"--as", "json (a recipe a line) or shell (the commands)", text<&Flags::format>},
         {"--canonical", "print the record set, one record a line", on_off<&Flags::canonical>},
+        {"--rebucket", "the records in buckets of this difffuzz's fingerprints; writes nothing",
+         on_off<&Flags::rebucket>},
         {"--html", "write the report as one HTML page to this file (-: standard output)",
          text<&Flags::html>},
         {"--junit", "write it as JUnit's XML to this file", text<&Flags::junit>},
@@ -185,6 +207,10 @@ const std::vector<FlagSpec>& flag_table() {
         {"--bisect",
          "exit for 'git bisect run': 0 gone, 1 reproduces, 125 cannot tell, 129 cannot be cured",
          on_off<&Flags::bisect>},
+        {"--across",
+         "programs that the case is run with, one after the other, each as the subject; behind "
+         "FILE",
+         text<&Flags::across>},
         {"--exhibits", "only the case that is kept for each fault", on_off<&Flags::exhibits>},
         {"--list", "list the faults and run nothing", on_off<&Flags::list>},
         {"--without-own", "each fault as if there were no layer for it: which others see it?",

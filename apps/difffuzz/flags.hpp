@@ -22,6 +22,7 @@ struct Flags {
     std::string operations;
     std::string subject;
     std::string reference;
+    std::string baseline;
     std::string out;
     std::string plan;
     std::string shard;
@@ -47,7 +48,10 @@ struct Flags {
     std::vector<std::string> pins;
     std::vector<std::string> positional;
     std::vector<std::string> labels;
-    unsigned jobs = 0;  // 0: as many as there are processors
+    std::vector<std::string> across;
+    std::vector<std::string> seen;
+    std::uint64_t fixed_meanwhile = 0;  // cases; 0: not asked for
+    unsigned jobs = 0;                  // 0: as many as there are processors
     std::chrono::milliseconds timeout{10'000};
     unsigned min_compared = 50;
     unsigned max_inconclusive = 5;
@@ -58,6 +62,7 @@ struct Flags {
     bool resume = false;
     bool no_config = false;
     bool canonical = false;
+    bool rebucket = false;
     bool json = false;
     bool bisect = false;
     bool exhibits = false;

@@ -113,6 +113,10 @@ std::string find_subject(const Flags& flags) {
     return subject_of(flags, flags.subject.empty() ? config_of(flags) : std::nullopt);
 }
 
+std::string find_baseline(const Flags& flags) {
+    return flags.baseline.empty() ? "" : resolve(flags.baseline, "baseline");
+}
+
 std::string find_reference(const Flags& flags) {
     return reference_of(flags, flags.reference.empty() ? config_of(flags) : std::nullopt);
 }

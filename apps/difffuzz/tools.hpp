@@ -21,6 +21,9 @@ ToolPaths find_tools(const Flags& flags);
 // The subject alone, for commands without a reference.
 std::string find_subject(const Flags& flags);
 
+// The program of --baseline, absolute; empty without it. EnvironmentError as above.
+std::string find_baseline(const Flags& flags);
+
 // The reference alone, for commands without a subject.
 std::string find_reference(const Flags& flags);
 

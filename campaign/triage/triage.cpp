@@ -259,6 +259,7 @@ std::map<std::string, Bucket> buckets_after(const Tally& tally,
                     like.fingerprint = result->fingerprint;
                     like.features = result->features;
                     like.explanation = result->explanation;
+                    like.attribution = result->attribution;
                 }
             }
             add(like, index, 1 + (index == seen.kept.front() ? uncounted : 0));
@@ -274,6 +275,7 @@ std::map<std::string, Bucket> buckets_after(const Tally& tally,
             like.status = result.status;
             like.features = result.features;
             like.explanation = result.explanation;
+            like.attribution = result.attribution;
             like.slipped_from = result.slipped_from;
             add(like, result.iteration, 1);
         }

@@ -310,6 +310,9 @@ json to_json(const CaseReport& report) {
         value["symptom"] = report.symptom;
         value["culprit_step"] = report.culprit_step;
         value["staged"] = report.staged;
+        if (!report.attribution.is_null()) {
+            value["attribution"] = report.attribution;
+        }
         if (!report.known.known.empty()) {
             value["known"] = report.known.known;
         }
@@ -371,6 +374,7 @@ CaseReport report_from_json(const json& value) {
         report.symptom = value.at("symptom");
         report.culprit_step = value.at("culprit_step");
         report.staged = value.at("staged");
+        report.attribution = value.value("attribution", json());
         report.known.known = value.value("known", "");
         report.known.inside = value.value("inside", std::vector<std::string>{});
     }

@@ -132,7 +132,8 @@ struct CaseReport {
     nlohmann::json symptom;  // null otherwise
     std::uint64_t culprit_step = 0;
     Classification known;
-    bool staged = false;  // a full record lies in staging
+    bool staged = false;         // a full record lies in staging
+    nlohmann::json attribution;  // of a staged one; null otherwise
     // Where the task asked for them:
     std::map<std::string, std::string> image_digests;
     std::optional<SideEnd> subject_end;  // not where the case could not be set up

@@ -179,7 +179,7 @@ private:
         report.intent = std::string(intent_name(*c));
         report.rule = std::string(broken_rule(*c));
         report.reach = reach_of_case(*c);
-        const CaseResult result = compared(*c, task, report.timeouts);
+        CaseResult result = compared(*c, task, report.timeouts);
         report.terminal = result.terminal;
         report.reason = message_template(result.reason, case_file_names(*c));
         report.compared = result.compared;
@@ -248,7 +248,7 @@ private:
         return result;
     }
 
-    void report_difference(const Case& c, const CaseResult& result, const Task& task,
+    void report_difference(const Case& c, CaseResult& result, const Task& task,
                            CaseReport& report) {
         const Difference& difference = *result.difference;
         report.type = record_type(difference.symptom);
@@ -266,9 +266,15 @@ private:
         const RecordOrigin origin{setup_.seed, task.index, plan_digest_,
                                   subject_,    reference_, executor_.image_digests(c),
                                   report.known};
-        stage_record(staging_, task.stage, make_record(c, result, origin), result,
+        // Of a drawn case a better one is looked for first.
+        if (task.recipe) {
+            result.readings = executor_.read_across(c, task.roles, result);
+        }
+        const json record = make_record(c, result, origin);
+        stage_record(staging_, task.stage, record, result,
                      extra_(c, result, sandbox_.directory(2)));
         report.staged = true;
+        report.attribution = record.at("attribution");
     }
 
     WorkerUsage usage() const {
