@@ -46,6 +46,7 @@ json terms_json(const CampaignOptions& options, const Plan& plan, const Identifi
             {"reference", tools.reference.identity},
             {"shard", {{"index", options.shard.index}, {"count", options.shard.count}}},
             {"triage_runs", options.triage_runs},
+            {"baseline", tools.baseline ? json(tools.baseline->identity) : json(nullptr)},
             {"max_new", options.max_new ? json(*options.max_new) : json(nullptr)}};
 }
 
@@ -77,6 +78,9 @@ json campaign_json(const std::string& state, const json& terms, const Identified
         {"limits", to_json(options.limits)},
         {"thresholds",
          {{"min_compared", options.min_compared}, {"max_inconclusive", options.max_inconclusive}}}};
+    if (tools.baseline) {
+        campaign["baseline"] = to_json(*tools.baseline);
+    }
     campaign.update(origin);
     return campaign;
 }
@@ -315,8 +319,30 @@ bool triage_campaign(const CampaignOptions& options, const CampaignHooks& hooks,
         run_triage(pool, journal, result.tally, earlier,
                    {options.directory, options.triage_runs, options.jobs, options.shard.count > 1},
                    progress, done);
+    result.slips_left_out = slips_left_out(result.tally, result.triage);
     result.tally.set_buckets(buckets_after(result.tally, result.triage));
     return done;
+}
+
+// Holds what is new against the baseline. False when it was stopped on the way.
+bool ask_baseline(WorkerPool& pool, const CampaignOptions& options, const Profile& baseline,
+                  std::uint64_t committed, CampaignResult& result, const CampaignHooks& hooks) {
+    if (hooks.note) {
+        hooks.note("new divergences are held against the baseline " + baseline.version_text);
+    }
+    auto buckets = held_against_baseline(pool, options.directory, baseline, result.tally.buckets());
+    if (!buckets) {
+        return false;
+    }
+    result.tally.set_buckets(*std::move(buckets));
+    std::vector<std::uint64_t> cases;
+    for (std::uint64_t i = 0; i < std::min(options.fixed_meanwhile, committed); ++i) {
+        if (options.shard.holds(i)) {
+            cases.push_back(i);
+        }
+    }
+    result.fixed = find_fixed(pool, cases);
+    return !pool.stopped();
 }
 
 }  // namespace
@@ -353,6 +379,7 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     result.known = known;
     result.subject = tools.subject;
     result.reference = tools.reference;
+    result.baseline = tools.baseline;
     result.containment = tools.containment;
     result.seed = options.seed;
 
@@ -378,7 +405,10 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     });
 
     // A campaign that fails before its first case leaves nothing but an empty directory.
-    ControlReport controls = run_controls(pool, plan, options.seed, options.faults);
+    ControlReport controls;
+    if (options.roles == RolePair{}) {
+        controls = run_controls(pool, plan, options.seed, options.faults);
+    }
     result.controls = controls.results;
     result.unavailable = controls.unavailable;
 
@@ -425,6 +455,9 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     if (triaged && options.triage_runs > 0) {
         triaged = triage_campaign(options, hooks, pool, journal, triaged_earlier, result);
     }
+    if (triaged && tools.baseline) {
+        triaged = ask_baseline(pool, options, *tools.baseline, committed, result, hooks);
+    }
     journal.sync();
 
     result.iterations = options.duration_bounds ? committed : options.iterations;
@@ -434,6 +467,9 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     verdict.min_compared = options.min_compared;
     verdict.max_inconclusive = options.max_inconclusive;
     verdict.null_run = tools.subject.identity == tools.reference.identity;
+    verdict.baseline = tools.baseline.has_value();
+    verdict.baseline_is_subject =
+        tools.baseline && tools.baseline->identity == tools.subject.identity;
     verdict.interrupted = interrupted;
     verdict.known_mode = plan.registry_mode;
     verdict.stopped_at_max_new = reached_max_new;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "campaign/baseline.hpp"
 #include "campaign/evidence/provenance.hpp"
 #include "campaign/evidence/subject_source.hpp"
 #include "campaign/planted_fault.hpp"
@@ -29,9 +30,13 @@ struct CampaignOptions {
     std::vector<OperationWeight> operations;  // empty: all, by default weights
     std::string subject;                      // absolute program paths
     std::string reference;
+    std::string baseline;  // an older subject that new divergences are held against; empty: none
+    std::uint64_t fixed_meanwhile = 0;  // first cases that are run with the baseline, too
     // The stand-in of the positive control and what it can plant; without a program there is none.
     std::string canary;
     std::vector<PlantedFault> faults;
+    // Who plays the two roles of the cases; anybody else than the two tools needs no controls.
+    RolePair roles = {};
     std::vector<std::string> exposed;
     Identity run_as;
     unsigned jobs = 1;
@@ -84,10 +89,13 @@ struct CampaignResult {
     Registry known;
     Profile subject;
     Profile reference;
+    std::optional<Profile> baseline;
+    FixedMeanwhile fixed;  // where it was asked for
     Containment containment;
     std::vector<ControlResult> controls;
     std::vector<UnavailableOperation> unavailable;
     std::vector<TriageResult> triage;
+    std::uint64_t slips_left_out = 0;  // symptoms met while shrinking that were not followed
     std::uint64_t iterations = 0;
     std::uint64_t seed = 0;
     WorkerUsage usage;

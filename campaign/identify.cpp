@@ -65,6 +65,9 @@ bool contains(const std::vector<std::string>& list, std::string_view word) {
 WorkerSetup worker_setup(const CampaignOptions& options, const Plan& plan) {
     WorkerSetup setup;
     setup.sandbox.tools = {{"subject", options.subject}, {"reference", options.reference}};
+    if (!options.baseline.empty()) {
+        setup.sandbox.tools.push_back({"baseline", options.baseline});
+    }
     if (const std::string io = neutral_io(options.reference); !io.empty()) {
         setup.sandbox.tools.push_back({"io", io});
     }
@@ -77,6 +80,7 @@ WorkerSetup worker_setup(const CampaignOptions& options, const Plan& plan) {
     setup.limits = options.limits;
     setup.plan = plan;
     setup.seed = options.seed;
+    setup.roles = options.roles;
     return setup;
 }
 
@@ -90,6 +94,9 @@ IdentifiedTools identify_tools(const CampaignOptions& options, int staging) {
     IdentifiedTools tools;
     tools.subject = profile_of(subject, options.subject);
     tools.reference = profile_of(reference, options.reference);
+    if (!options.baseline.empty()) {
+        tools.baseline = profile_of(found(ready, "baseline"), options.baseline);
+    }
     tools.containment = ready.containment;
     for (const FoundTool& tool : ready.tools) {
         tools.stamps[tool.name] = tool.stamps;

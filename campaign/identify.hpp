@@ -9,6 +9,7 @@ namespace difffuzz {
 struct IdentifiedTools {
     Profile subject;
     Profile reference;
+    std::optional<Profile> baseline;  // where the options name one
     Containment containment;
     std::vector<std::string> formats;                      // that both handle, of those we know
     std::vector<std::string> features;                     // likewise

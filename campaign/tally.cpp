@@ -84,6 +84,7 @@ void Tally::add(const CaseReport& report) {
             bucket.symptom = report.symptom;
             bucket.fingerprint = report.fingerprint;
             bucket.known = report.known.known;
+            bucket.attribution = report.attribution;
             bucket.status = bucket.known.empty() ? "untriaged" : known_status(bucket.known);
         }
         ++bucket.cases;
@@ -101,7 +102,7 @@ std::uint64_t Tally::new_buckets() const {
     return static_cast<std::uint64_t>(
         std::count_if(buckets_.begin(), buckets_.end(), [](const auto& item) {
             return item.second.known.empty() && item.second.severity != "reference" &&
-                   item.second.status != "flaky";
+                   item.second.status != "flaky" && item.second.status != "pre-existing";
         }));
 }
 
@@ -154,6 +155,7 @@ Verdict judge(const Tally& tally, const VerdictTerms& terms) {
         verdict.reasons.push_back(plural(killed, "case") + " ended difffuzz's own worker twice");
     }
     const std::uint64_t divergences = tally.new_buckets();
+    const std::uint64_t regressions = tally.buckets_of("regression");
     const std::uint64_t flaky = tally.buckets_of("flaky");
     const std::uint64_t untriaged = tally.buckets_of("untriaged");
     const auto reference_only = static_cast<std::uint64_t>(
@@ -163,6 +165,10 @@ Verdict judge(const Tally& tally, const VerdictTerms& terms) {
     if (flaky > 0) {
         verdict.reasons.push_back(plural(flaky, "divergence") +
                                   " did not show again each time (flaky)");
+    }
+    if (terms.baseline && divergences > regressions) {
+        verdict.reasons.push_back("of " + plural(divergences - regressions, "bucket") +
+                                  " nothing tells whether the baseline shows them, too");
     }
     std::string tail = "; " + percent(tally.compared(), inside) + " compared";
     if (reference_only > 0) {
@@ -186,6 +192,13 @@ Verdict judge(const Tally& tally, const VerdictTerms& terms) {
     if (!tally.hangs().empty()) {
         tail += "; " + plural(tally.hangs().size(), "suspected hang");
     }
+    if (terms.baseline_is_subject) {
+        tail += "; the baseline is the subject itself";
+    }
+    const std::string pre_existing =
+        terms.baseline ? "; " + plural(tally.buckets_of("pre-existing"), "bucket") +
+                             " of pre-existing divergences"
+                       : "";
     if (!terms.control_failures.empty()) {
         verdict.reasons.insert(verdict.reasons.begin(), terms.control_failures.begin(),
                                terms.control_failures.end());
@@ -195,12 +208,18 @@ Verdict judge(const Tally& tally, const VerdictTerms& terms) {
         verdict.exit = ExitCode::interrupted;
         verdict.line = "interrupted after " + std::to_string(terms.iterations - untested) + " of " +
                        plural(terms.iterations, "case") + "; continue with --resume" + tail;
-    } else if (divergences > 0) {
+    } else if (terms.baseline && regressions > 0) {
+        verdict.exit = ExitCode::does_not_hold;
+        verdict.line = plural(regressions, "bucket") + " of regressions" + pre_existing + tail;
+    } else if (!terms.baseline && divergences > 0) {
         verdict.exit = ExitCode::does_not_hold;
         verdict.line = plural(divergences, "bucket") + " of new divergences" + tail;
     } else if (!verdict.reasons.empty()) {
         verdict.exit = ExitCode::no_verdict;
-        verdict.line = "no verdict: " + verdict.reasons.front() + tail;
+        verdict.line = "no verdict: " + verdict.reasons.front() + pre_existing + tail;
+    } else if (tally.buckets_of("pre-existing") > 0) {
+        verdict.exit = ExitCode::holds;
+        verdict.line = "no regression" + pre_existing + tail;
     } else {
         verdict.exit = ExitCode::holds;
         verdict.line = (terms.null_run ? "null run: the subject is the reference; no divergence"

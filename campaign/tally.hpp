@@ -47,10 +47,14 @@ struct Bucket {
     std::vector<std::uint64_t> kept;  // indices with a full record, ascending
     std::string directory() const;    // below the evidence, without the index
     std::string fingerprint;
-    std::string known;                     // id of the entry that covers them; empty: they are new
-    std::string status = "untriaged";      // "new" and "flaky" come from triage; or "known(ID)"
+    std::string known;  // id of the entry that covers them; empty: they are new
+    // "new" and "flaky" come from triage, "regression" and "pre-existing" from a baseline; or
+    // "known(ID)".
+    std::string status = "untriaged";
     std::vector<std::string> features;     // that its shrunk cases could not lose
     std::vector<std::string> explanation;  // of one of them, in words
+    nlohmann::json attribution;            // as in its first record
+    nlohmann::json baseline;               // likewise; null without one
     // Met while a case of this fingerprint was shrunk; empty: in a case of the campaign.
     std::string slipped_from;
     std::string key() const { return bucket_key(fingerprint, known); }
@@ -87,8 +91,8 @@ public:
     // What triage made of the buckets takes their place.
     void set_buckets(std::map<std::string, Bucket> buckets) { buckets_ = std::move(buckets); }
 
-    // Buckets that no entry knows, whose severity is not `reference`, and that are not flaky: what
-    // makes a campaign's exit code 1.
+    // Buckets that no entry knows, whose severity is not `reference`, and that are neither flaky
+    // nor pre-existing: what keeps a campaign from being clean.
     std::uint64_t new_buckets() const;
     // Those with this status, of any severity but `reference`.
     std::uint64_t buckets_of(std::string_view status) const;
@@ -115,6 +119,8 @@ struct VerdictTerms {
     unsigned min_compared = 50;     // per cent of N less outside shard
     unsigned max_inconclusive = 5;  // per cent of the same
     bool null_run = false;          // subject and reference are the same tool
+    bool baseline = false;          // new divergences were held against an older subject
+    bool baseline_is_subject = false;
     bool interrupted = false;
     bool stopped_at_max_new = false;
     std::string known_mode{known_off};          // the plan's

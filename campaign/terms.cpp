@@ -32,6 +32,20 @@ std::string shown_operations(const Plan& plan) {
     return list;
 }
 
+// Campaigns of before there were baselines have none.
+std::optional<TermsDifference> baseline_difference(const json& before, const json& now) {
+    const auto identity = [](const json& campaign) {
+        return campaign.at("terms").value("baseline", json(nullptr));
+    };
+    const auto shown = [](const json& campaign) {
+        return campaign.contains("baseline") ? shown_tool(campaign.at("baseline")) : "not given";
+    };
+    if (identity(before) == identity(now)) {
+        return std::nullopt;
+    }
+    return TermsDifference{"--baseline", shown(before), shown(now)};
+}
+
 std::optional<TermsDifference> plan_difference(const Plan& before, const Plan& now) {
     if (shown_operations(before) != shown_operations(now)) {
         return TermsDifference{"--ops", shown_operations(before), shown_operations(now)};
@@ -65,6 +79,9 @@ std::optional<TermsDifference> terms_difference(const CampaignTerms& earlier,
             return TermsDifference{std::string("--") + tool, shown_tool(before),
                                    shown_tool(now.campaign.at(tool))};
         }
+    }
+    if (auto baseline = baseline_difference(earlier.campaign, now.campaign)) {
+        return baseline;
     }
     const json& before = earlier.campaign.at("terms");
     const json& after = now.campaign.at("terms");

@@ -18,6 +18,11 @@ if(DIFFFUZZ_SANITIZE)
         -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
     target_link_options(difffuzz_options INTERFACE -fsanitize=address,undefined)
 endif()
+if(DIFFFUZZ_FUZZ)
+    # Coverage for libFuzzer, whose main() is linked to its own targets only.
+    target_compile_options(difffuzz_options INTERFACE -fsanitize=fuzzer-no-link)
+    target_link_options(difffuzz_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 # difffuzz_library(NAME LINK ... OWN ...): static library of every .cpp below NAME/. What is behind
 # OWN is used by its own files alone.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/tools/dialect.hpp"
 #include "images/image_error.hpp"
 #include "images/luks.hpp"
 #include "images/parallels.hpp"
@@ -56,6 +57,12 @@ const std::vector<Format>& formats() {
 const Format* find_format(std::string_view name) {
     const auto found = std::ranges::find(formats(), name, &Format::name);
     return found == formats().end() ? nullptr : &*found;
+}
+
+bool is_keyed(const ImageRecipe& recipe) {
+    const Format* format = find_format(recipe.format);
+    return (format != nullptr && format->keyed) ||
+           !word_option(recipe, encryption_option, "").empty();
 }
 
 std::vector<std::string> files_of(const ImageRecipe& recipe) {

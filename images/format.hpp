@@ -77,6 +77,9 @@ struct Format {
     // unreadable metadata gives what was found so far.
     std::vector<ForeignReference> (*references)(const std::string& directory,
                                                 const std::string& name) = nullptr;
+    // Whether a file is opened with a secret only; null: as `keyed` says. False where its header
+    // cannot be read.
+    bool (*locked)(const std::string& directory, const std::string& name) = nullptr;
     // What of the format's structures can be damaged, and how (images/damage.hpp).
     DamageTable damage = {};
     // Physical unit, bytes, in which the image allocates (qcow2 cluster, vmdk grain, vpc block; 0
@@ -88,6 +91,9 @@ struct Format {
 const std::vector<Format>& formats();
 // Null when unknown.
 const Format* find_format(std::string_view name);
+
+// Whether the recipe's image is opened with a secret only.
+bool is_keyed(const ImageRecipe& recipe);
 
 // Names of all files of the image, the main one first.
 std::vector<std::string> files_of(const ImageRecipe& recipe);

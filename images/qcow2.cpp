@@ -39,6 +39,7 @@ qcow2::BuildOptions build_options(const Case& c, const ImageRecipe& recipe) {
     }
     options.snapshots = recipe.snapshots;
     options.bitmaps = recipe.bitmaps;
+    options.encrypted = qcow2::is_encrypted(recipe) ? &recipe : nullptr;
     // Some moment between 2001 and 2017.
     const RecipeHash hash = recipe_hash(recipe);
     options.snapshot_seconds = static_cast<std::uint32_t>(1'000'000'000 + hash.low % 500'000'000);
@@ -82,6 +83,14 @@ std::vector<ForeignReference> references(const std::string& directory, const std
     return found;
 }
 
+bool locked(const std::string& directory, const std::string& name) {
+    try {
+        return qcow2::read_header(File::open(directory, name)).encryption != 0;
+    } catch (const ImageError&) {
+        return false;
+    }
+}
+
 }  // namespace
 
 Format qcow2_format() {
@@ -102,6 +111,7 @@ Format qcow2_format() {
     format.open_snapshot = qcow2::open_snapshot;
     format.list_bitmaps = qcow2::list_bitmaps;
     format.references = references;
+    format.locked = locked;
     format.damage.fields = qcow2::damage_fields();
     format.cluster_bytes = qcow2::cluster_bytes;
     return format;

@@ -7,6 +7,8 @@
 
 #include "images/bytes.hpp"
 #include "images/file.hpp"
+#include "images/luks_layout.hpp"
+#include "images/luks_volume.hpp"
 #include "images/qcow2_bitmaps.hpp"
 #include "images/qcow2_clusters.hpp"
 #include "images/qcow2_header.hpp"
@@ -17,6 +19,8 @@
 
 namespace difffuzz::qcow2 {
 namespace {
+
+constexpr std::uint64_t encryption_bytes = luks::payload_sector * luks::sector;
 
 // Where each area begins, in units of clusters.
 struct Layout {
@@ -29,6 +33,7 @@ struct Layout {
     std::uint64_t snapshot_l1 = 0;
     std::uint64_t snapshot_table = 0;
     std::uint64_t bitmaps = 0;
+    std::uint64_t encryption = 0;
     std::uint64_t end = 0;
 };
 
@@ -49,6 +54,9 @@ private:
     std::vector<Snapshot> snapshots() const;
     // 1 for the L1 table of the active state, and of each snapshot.
     std::uint64_t l1_clusters() const { return divide_up(l1_entries_ * 8, cluster_bytes_); }
+    std::uint64_t encryption_clusters() const {
+        return options_.encrypted == nullptr ? 0 : divide_up(encryption_bytes, cluster_bytes_);
+    }
     std::uint64_t plain_host_offset(const HostCluster& host) const;
     // The two words of an extended L2 entry; another one is the first of them.
     std::array<std::uint64_t, 2> l2_entry(const Entry& entry, const Table& table) const;
@@ -105,9 +113,10 @@ Layout Builder::lay_out() const {
     const std::uint64_t plain = options_.data_file.empty() ? plan_.plain : 0;
     const std::uint64_t snapshot_clusters =
         divide_up(encode_snapshots(snapshots()).size(), cluster_bytes_);
-    const std::uint64_t behind_refcounts =
-        l1_clusters() * (1 + options_.snapshots.size()) + plan_.tables.size() + plain +
-        plan_.compressed_references.size() + snapshot_clusters + bitmaps_.clusters();
+    const std::uint64_t behind_refcounts = l1_clusters() * (1 + options_.snapshots.size()) +
+                                           plan_.tables.size() + plain +
+                                           plan_.compressed_references.size() + snapshot_clusters +
+                                           bitmaps_.clusters() + encryption_clusters();
     const RefcountArea area =
         refcount_area(1 + behind_refcounts, cluster_bytes_, options_.refcount_bits);
     Layout layout;
@@ -119,7 +128,8 @@ Layout Builder::lay_out() const {
     layout.snapshot_l1 = layout.compressed + plan_.compressed_references.size();
     layout.snapshot_table = layout.snapshot_l1 + l1_clusters() * options_.snapshots.size();
     layout.bitmaps = layout.snapshot_table + snapshot_clusters;
-    layout.end = layout.bitmaps + bitmaps_.clusters();
+    layout.encryption = layout.bitmaps + bitmaps_.clusters();
+    layout.end = layout.encryption + encryption_clusters();
     return layout;
 }
 
@@ -177,6 +187,10 @@ Header Builder::header() const {
     if (!options_.bitmaps.empty()) {
         header.autoclear |= autoclear_bitmaps;
         header.bitmaps = bitmaps_.directory(layout_.bitmaps * cluster_bytes_);
+    }
+    if (options_.encrypted != nullptr) {
+        header.encryption = encryption_luks;
+        header.encryption_header = {layout_.encryption * cluster_bytes_, encryption_bytes};
     }
     return header;
 }
@@ -255,8 +269,10 @@ void Builder::write_l2(SparseWriter& out) const {
 }
 
 void Builder::write_plain(SparseWriter& out) const {
+    const luks::Bytes key =
+        options_.encrypted == nullptr ? luks::Bytes{} : luks::master_key(*options_.encrypted);
     const ClusterShape shape{cluster_bytes_, options_.extended_l2 ? subclusters : 1,
-                             !options_.data_file_raw};
+                             !options_.data_file_raw, key};
     for (const HostCluster& host : plan_.hosts) {
         if (!host.compressed) {
             write_plain_cluster(host, *contents_[host.state.part], shape, plain_host_offset(host),
@@ -285,6 +301,9 @@ void Builder::write(const File& file, const File* data_file) const {
     write_compressed_clusters(plan_, layout_.compressed * cluster_bytes_, out);
     write_snapshots(out);
     bitmaps_.write(layout_.bitmaps * cluster_bytes_, out);
+    if (options_.encrypted != nullptr) {
+        luks::write_header(*options_.encrypted, layout_.encryption * cluster_bytes_, out);
+    }
     out.finish();
     file.resize(layout_.end * cluster_bytes_);
     if (data_file != nullptr) {

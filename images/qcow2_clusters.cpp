@@ -4,6 +4,7 @@
 #include <span>
 
 #include "images/content_fill.hpp"
+#include "images/luks_keys.hpp"
 
 namespace difffuzz::qcow2 {
 
@@ -17,15 +18,20 @@ void write_plain_cluster(const HostCluster& host, const ContentSource& content,
         const bool foreign = (host.state.zeros >> index & 1U) != 0 && shape.foreign_bytes;
         const bool data = (host.state.data >> index & 1U) != 0 && guest + within < content.size();
         ContentExtent extent{rest, !foreign};
-        if (data) {
+        if (data && shape.key.empty()) {
             extent = content.extent(guest + within);
             extent.length = std::min(extent.length, rest);
+        } else if (data) {
+            extent.zero = false;
         }
         if (!extent.zero) {
             extent.length = std::min<std::uint64_t>(extent.length, SparseWriter::max_piece);
             const auto bytes = out.reserve(offset + within, extent.length);
             if (data) {
-                content.read(guest + within, bytes);
+                read_guest(content, guest + within, bytes);
+                if (!shape.key.empty()) {
+                    luks::encrypt(shape.key, (offset + within) / luks::sector, bytes);
+                }
             } else {
                 fill_bytes(RandomFill{host.cluster}, within, bytes);
             }

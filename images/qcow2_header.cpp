@@ -33,6 +33,7 @@ constexpr std::size_t feature_bytes = 48;
 constexpr std::size_t extension_head_bytes = 8;
 // Number of bitmaps, reserved, bytes and offset of their directory.
 constexpr std::size_t bitmaps_extension_bytes = 24;
+constexpr std::size_t encryption_extension_bytes = 16;
 
 [[noreturn]] void fail(const File& file, const std::string& what) {
     throw ImageError(fmt::format("{}: not a qcow2 image that can be read: {}", file.name(), what));
@@ -66,6 +67,14 @@ BitmapDirectory read_bitmap_directory(const File& file, std::uint64_t at, std::u
             load_be<std::uint64_t>(bytes.data() + 8)};
 }
 
+EncryptionHeader read_encryption_header(const File& file, std::uint64_t at, std::uint32_t length) {
+    std::array<std::byte, encryption_extension_bytes> bytes;
+    if (length != bytes.size() || file.read_at(at, bytes) != bytes.size()) {
+        fail(file, fmt::format("an encryption extension of {} bytes", length));
+    }
+    return {load_be<std::uint64_t>(bytes.data()), load_be<std::uint64_t>(bytes.data() + 8)};
+}
+
 // Header extensions lie in [begin, end).
 void read_extensions(const File& file, std::uint64_t begin, std::uint64_t end, Header& header) {
     std::array<std::byte, extension_head_bytes> head;
@@ -88,6 +97,8 @@ void read_extensions(const File& file, std::uint64_t begin, std::uint64_t end, H
             header.data_file = read_text(file, at, length);
         } else if (type == extension_bitmaps) {
             header.bitmaps = read_bitmap_directory(file, at, length);
+        } else if (type == extension_encryption) {
+            header.encryption_header = read_encryption_header(file, at, length);
         }
         at += round_up(length, 8);
     }
@@ -114,6 +125,13 @@ std::vector<std::byte> encode_bitmap_directory(const BitmapDirectory& directory)
     return bytes;
 }
 
+std::vector<std::byte> encode_encryption_header(const EncryptionHeader& header) {
+    std::vector<std::byte> bytes(encryption_extension_bytes);
+    store_be(bytes.data(), header.offset);
+    store_be(bytes.data() + 8, header.bytes);
+    return bytes;
+}
+
 std::vector<std::byte> encode_members(const Header& header) {
     std::vector<std::byte> bytes(header.version == 2 ? v2_header_bytes : v3_header_bytes);
     std::byte* const start = bytes.data();
@@ -121,6 +139,7 @@ std::vector<std::byte> encode_members(const Header& header) {
     store_be(start + at_version, header.version);
     store_be(start + at_cluster_bits, static_cast<std::uint32_t>(header.cluster_bits));
     store_be(start + at_size, header.size);
+    store_be(start + at_encryption, header.encryption);
     store_be(start + at_l1_entries, header.l1_entries);
     store_be(start + at_l1_offset, header.l1_offset);
     store_be(start + at_refcount_table_offset, header.refcount_table_offset);
@@ -218,6 +237,10 @@ std::vector<std::byte> encode_header(const Header& header) {
     }
     if (!header.data_file.empty()) {
         append_extension(bytes, extension_data_file, bytes_of(header.data_file));
+    }
+    if (header.encryption_header) {
+        append_extension(bytes, extension_encryption,
+                         encode_encryption_header(*header.encryption_header));
     }
     std::size_t rest = extension_head_bytes + header.backing_name.size();
     rest += header.bitmaps ? extension_head_bytes + bitmaps_extension_bytes : 0;

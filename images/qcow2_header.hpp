@@ -18,6 +18,12 @@ struct BitmapDirectory {
     std::uint64_t bytes = 0;
 };
 
+// Where the LUKS header lies that the data clusters are encrypted by.
+struct EncryptionHeader {
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+};
+
 // Members as on disk; offsets and sizes in bytes.
 struct Header {
     std::uint32_t version = 3;
@@ -39,6 +45,7 @@ struct Header {
     std::string backing_format;  // empty: not recorded
     std::string data_file;       // empty: not recorded
     std::optional<BitmapDirectory> bitmaps;
+    std::optional<EncryptionHeader> encryption_header;
 
     std::uint64_t cluster_bytes() const { return std::uint64_t{1} << cluster_bits; }
     bool extended_l2() const { return (incompatible & incompatible_extended_l2) != 0; }

@@ -49,6 +49,8 @@ inline constexpr std::uint64_t autoclear_raw_data = 1U << 1U;
 // Header extensions: type, length of the data, the data padded to 8 bytes.
 inline constexpr std::uint32_t extension_end = 0;
 inline constexpr std::uint32_t extension_backing_format = 0xe2792aca;
+// Offset and length of the LUKS header.
+inline constexpr std::uint32_t extension_encryption = 0x0537be77;
 inline constexpr std::uint32_t extension_feature_names = 0x6803f857;
 inline constexpr std::uint32_t extension_data_file = 0x44415441;
 inline constexpr std::uint32_t extension_bitmaps = 0x23852875;
@@ -65,6 +67,9 @@ inline constexpr std::uint64_t compressed_sector = 512;
 // With extended L2 entries: subclusters of a cluster, and the smallest cluster that has them.
 inline constexpr unsigned subclusters = 32;
 inline constexpr unsigned min_extended_cluster_bits = 14;
+
+// Of the header; 1 was an older cipher, which qemu-img reads no more.
+inline constexpr std::uint32_t encryption_luks = 2;
 
 enum class Compression : std::uint8_t { zlib = 0, zstd = 1 };
 

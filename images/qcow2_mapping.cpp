@@ -120,8 +120,9 @@ void require_readable(const File& file, const Header& header) {
     };
     const std::uint64_t known = incompatible_dirty | incompatible_corrupt | incompatible_data_file |
                                 incompatible_compression | incompatible_extended_l2;
-    if (header.encryption != 0) {
-        fail("the image is encrypted, which cannot be read in-process");
+    if (header.encryption != 0 &&
+        (header.encryption != encryption_luks || !header.encryption_header)) {
+        fail("the image is encrypted by another method than LUKS");
     }
     if (header.has_data_file() && header.data_file.empty()) {
         fail("the image keeps its data in another file and does not say in which");

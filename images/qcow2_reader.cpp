@@ -11,6 +11,7 @@
 #include "images/file.hpp"
 #include "images/format.hpp"
 #include "images/image_error.hpp"
+#include "images/luks_volume.hpp"
 #include "images/qcow2_compression.hpp"
 #include "images/qcow2_header.hpp"
 #include "images/qcow2_mapping.hpp"
@@ -31,13 +32,14 @@ constexpr std::uint64_t hole_search_bytes = 65536;
 
 class Reader : public ContentSource {
 public:
-    // `data_file` where the header names one.
+    // `data_file` where the header names one; `key` where the clusters are encrypted.
     Reader(File file, Header header, std::optional<File> data_file,
-           std::unique_ptr<ContentSource> backing)
+           std::unique_ptr<ContentSource> backing, luks::Bytes key)
         : file_(std::move(file)),
           data_file_(std::move(data_file)),
           header_(std::move(header)),
           backing_(std::move(backing)),
+          key_(std::move(key)),
           cluster_bytes_(header_.cluster_bytes()),
           size_(header_.size / sector_bytes * sector_bytes),
           data_bytes_(data_source().size()),
@@ -61,6 +63,7 @@ private:
     std::optional<File> data_file_;
     Header header_;
     std::unique_ptr<ContentSource> backing_;
+    luks::Bytes key_;
     std::uint64_t cluster_bytes_;
     std::uint64_t size_;  // qemu-img cuts an odd size to whole sectors
     std::uint64_t data_bytes_;
@@ -75,7 +78,7 @@ ContentExtent Reader::simple_extent(std::uint64_t offset) const {
     const Mapping mapping = mapper_.map(offset);
     const std::uint64_t length = std::min(mapping.length, size_ - offset);
     if (mapping.kind == Mapping::Kind::data && cluster_bytes_ >= hole_search_bytes &&
-        mapping.host < data_bytes_) {
+        mapping.host < data_bytes_ && key_.empty()) {
         const std::uint64_t data = data_source().next_data(mapping.host);
         return data > mapping.host ? ContentExtent{std::min(length, data - mapping.host), true}
                                    : ContentExtent{std::min(length, hole_search_bytes), false};
@@ -135,6 +138,10 @@ void Reader::read(std::uint64_t offset, std::span<std::byte> bytes) const {
 }
 
 void Reader::read_data(const Mapping& mapping, std::span<std::byte> bytes) const {
+    if (!key_.empty()) {
+        luks::read_decrypted(data_source(), key_, 0, mapping.host, bytes);
+        return;
+    }
     const std::size_t got = data_source().read_at(mapping.host, bytes);
     std::ranges::fill(bytes.subspan(got), std::byte{0});
 }
@@ -209,8 +216,11 @@ std::unique_ptr<ContentSource> open_with(const std::string& directory, File file
     require_readable(file, header);
     auto backing = open_backing(directory, file, header, depth);
     auto data_file = open_data_file(directory, header);
+    luks::Bytes key = header.encryption == 0
+                          ? luks::Bytes{}
+                          : luks::open_header(file, header.encryption_header->offset).key;
     return std::make_unique<Reader>(std::move(file), std::move(header), std::move(data_file),
-                                    std::move(backing));
+                                    std::move(backing), std::move(key));
 }
 
 std::unique_ptr<ContentSource> open_in_chain(const std::string& directory, const std::string& name,

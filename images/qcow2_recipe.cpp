@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/tools/dialect.hpp"
 #include "images/bytes.hpp"
 #include "images/interval_map.hpp"
 #include "images/qcow2_layout.hpp"
@@ -30,7 +31,7 @@ constexpr std::size_t max_snapshots = 16;
 constexpr std::size_t max_bitmaps = 16;
 constexpr std::size_t max_name = 255;
 
-constexpr std::array<OptionRule, 8> option_rules{{
+constexpr std::array<OptionRule, 9> option_rules{{
     {"cluster_size",
      [](const Scalar& value) {
          const std::uint64_t bytes = scalar_number(value);
@@ -57,6 +58,7 @@ constexpr std::array<OptionRule, 8> option_rules{{
     {"data_file", [](const Scalar& value) { return std::holds_alternative<WordValue>(value); },
      "the image's id and .data"},
     {"data_file_raw", is_on_or_off, "on or off"},
+    {encryption_option, [](const Scalar& value) { return is_word(value, "luks"); }, "luks"},
 }};
 
 bool is_on(const ImageRecipe& recipe, std::string_view option) {
@@ -68,12 +70,13 @@ bool has_write(const ImageRecipe& recipe, WriteKind kind) {
 }
 
 std::string broken_version_2(const ImageRecipe& recipe) {
-    const std::array<std::pair<bool, std::string_view>, 6> version_3_only{{
+    const std::array<std::pair<bool, std::string_view>, 7> version_3_only{{
         {is_on(recipe, "lazy_refcounts"), "lazy refcounts"},
         {word_option(recipe, "compression_type", "zlib") == "zstd", "zstd"},
         {has_extended_l2(recipe), "extended L2 entries"},
         {refcount_bits(recipe) != 16, "refcounts of a width other than 16 bits"},
         {!recipe.bitmaps.empty(), "bitmaps"},
+        {is_encrypted(recipe), "encryption by LUKS"},
         {!data_file(recipe).empty() || is_on(recipe, "data_file_raw"), "data file"},
     }};
     for (const auto& [asked, what] : version_3_only) {
@@ -102,6 +105,16 @@ std::string broken_data_file(const ImageRecipe& recipe) {
     }
     if (recipe.backing && data_file_is_raw(recipe)) {
         return "data_file_raw=on does not go with a backing file";
+    }
+    return {};
+}
+
+std::string broken_encryption(const ImageRecipe& recipe) {
+    if (is_encrypted(recipe) && has_write(recipe, WriteKind::compressed)) {
+        return "an encrypted image cannot hold compressed clusters";
+    }
+    if (is_encrypted(recipe) && !data_file(recipe).empty()) {
+        return "an encrypted image cannot have a data file";
     }
     return {};
 }
@@ -256,6 +269,10 @@ std::string data_file(const ImageRecipe& recipe) {
 
 bool data_file_is_raw(const ImageRecipe& recipe) { return is_on(recipe, "data_file_raw"); }
 
+bool is_encrypted(const ImageRecipe& recipe) {
+    return !word_option(recipe, encryption_option, "").empty();
+}
+
 std::string validate(const ImageRecipe& recipe) {
     if (std::string broken = broken_recipe_rule(recipe, common_rules(recipe), option_rules);
         !broken.empty()) {
@@ -265,7 +282,8 @@ std::string validate(const ImageRecipe& recipe) {
     if (has_extended_l2(recipe) && cluster_bytes(recipe) < 1U << min_extended_cluster_bits) {
         broken = "extended_l2=on needs clusters of 16k or more";
     }
-    for (const auto rule : {broken_data_file, broken_snapshots, broken_bitmaps, broken_volume}) {
+    for (const auto rule :
+         {broken_data_file, broken_encryption, broken_snapshots, broken_bitmaps, broken_volume}) {
         if (broken.empty()) {
             broken = rule(recipe);
         }

@@ -16,6 +16,7 @@ unsigned refcount_bits(const ImageRecipe& recipe);
 // The file that keeps the data; empty: the image itself does.
 std::string data_file(const ImageRecipe& recipe);
 bool data_file_is_raw(const ImageRecipe& recipe);
+bool is_encrypted(const ImageRecipe& recipe);
 
 // See Format::validate.
 std::string validate(const ImageRecipe& recipe);

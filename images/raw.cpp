@@ -6,6 +6,7 @@
 #include "images/content_model.hpp"
 #include "images/recipe_rules.hpp"
 #include "images/sparse_writer.hpp"
+#include "images/touched_blocks.hpp"
 #include "images/virtual_content.hpp"
 
 namespace difffuzz {
@@ -72,17 +73,7 @@ void build_raw_file(const ContentSource& content, std::uint64_t size, const std:
     const File file = File::create(directory, name);
     file.resize(size);
     SparseWriter writer(file);
-    const std::uint64_t end = std::min(size, content.size());
-    for (std::uint64_t at = 0; at < end;) {
-        const ContentExtent extent = content.extent(at);
-        const std::uint64_t stop = std::min(at + extent.length, end);
-        while (!extent.zero && at < stop) {
-            const std::size_t length = std::min<std::uint64_t>(stop - at, SparseWriter::max_piece);
-            content.read(at, writer.reserve(at, length));
-            at += length;
-        }
-        at = stop;
-    }
+    put_content(content, 0, size, 0, writer);
     writer.finish();
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "images/transfer_split.hpp"
+
 namespace difffuzz {
 namespace {
 
@@ -25,11 +27,8 @@ std::span<std::byte> SparseWriter::reserve(std::uint64_t offset, std::size_t len
 }
 
 void SparseWriter::put(std::uint64_t offset, std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-        const std::size_t length = std::min(bytes.size(), max_piece);
-        std::ranges::copy(bytes.first(length), reserve(offset, length).begin());
-        offset += length;
-        bytes = bytes.subspan(length);
+    for (const auto [from, length] : TransferSplit(0, bytes.size(), max_piece)) {
+        std::ranges::copy(bytes.subspan(from, length), reserve(offset + from, length).begin());
     }
 }
 

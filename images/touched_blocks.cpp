@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "images/bytes.hpp"
+#include "images/transfer_split.hpp"
 
 namespace difffuzz {
 namespace {
@@ -59,10 +60,9 @@ void put_content(const ContentSource& content, std::uint64_t guest, std::uint64_
     for (std::uint64_t at = guest; at < end;) {
         const ContentExtent extent = content.extent(at);
         const std::uint64_t stop = std::min(at + extent.length, end);
-        while (!extent.zero && at < stop) {
-            const std::size_t piece = std::min<std::uint64_t>(stop - at, SparseWriter::max_piece);
-            content.read(at, out.reserve(host + (at - guest), piece));
-            at += piece;
+        const std::uint64_t data = extent.zero ? 0 : stop - at;
+        for (const TransferPiece piece : TransferSplit(at, data, SparseWriter::max_piece)) {
+            content.read(piece.offset, out.reserve(host + (piece.offset - guest), piece.length));
         }
         at = stop;
     }

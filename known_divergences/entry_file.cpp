@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t max_text = 4096;
 constexpr std::size_t max_items = 64;
+constexpr std::size_t max_shown_key = 64;
 
 // The keys of one table. finish() refuses those that nobody asked for.
 class Keys {
@@ -131,8 +132,9 @@ public:
 
     void finish() const {
         for (const auto& [key, node] : table_) {
-            if (!asked_.contains(std::string(key.str()))) {
-                refuse(node, "'" + prefix_ + std::string(key.str()) + "' is not known");
+            const std::string name(key.str());
+            if (!asked_.contains(name)) {
+                refuse(node, "'" + prefix_ + name.substr(0, max_shown_key) + "' is not known");
             }
         }
     }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include "images/format.hpp"
 #include "ops/shared.hpp"
 #include "pickers/bench.hpp"
@@ -99,6 +101,19 @@ bool bytes_stable(const Case& c, std::size_t) {
            (format == "raw" || (plan_of(c)->depth == 1 && find_format(format)->bytes_stable));
 }
 
+// The header repeats the arguments, with the reference's defaults for those that are left out.
+std::optional<std::string> first_line(const Case& c, std::size_t) {
+    const auto plan = plan_of(c);
+    if (!plan) {
+        return std::nullopt;
+    }
+    return fmt::format(
+        "Sending {} {} requests, {} bytes each, {} in parallel (starting at offset {}, step size "
+        "{})",
+        plan->count, plan->write ? "write" : "read", plan->bufsize, plan->depth, plan->offset,
+        effective_step(*plan));
+}
+
 std::vector<LayerUse> bench_layers() {
     std::vector<LayerUse> uses = writing_layers();
     for (LayerUse& use : uses) {
@@ -121,6 +136,7 @@ const Operation& bench_operation() {
         .inspections = inspections,
         .may_change = may_change,
         .bytes_stable = bytes_stable,
+        .first_line = first_line,
         .layers = bench_layers(),
         .text_normalisers = {&elapsed_time_text()},
         .json_normalisers = {},

@@ -44,6 +44,9 @@ struct Operation {
     std::vector<std::string> (*may_change)(const Case& c, std::size_t step) = nullptr;
     // Whether the reference writes the same bytes every time it does this step. Pure.
     bool (*bytes_stable)(const Case& c, std::size_t step) = nullptr;
+    // The first line that step `step` prints when it succeeds, without its line feed; nothing where
+    // the case alone does not determine it. Null: never. Pure.
+    std::optional<std::string> (*first_line)(const Case& c, std::size_t step) = nullptr;
     // Exit codes beside 0 that are an answer ("the images differ"), not a refusal, when nothing
     // stands on stderr.
     std::vector<int> answer_codes = {};

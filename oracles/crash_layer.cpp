@@ -2,6 +2,7 @@
 #include "oracles/crash_sign.hpp"
 #include "oracles/layer_functions.hpp"
 #include "oracles/message_template.hpp"
+#include "oracles/sanitizer_text.hpp"
 #include "oracles/shown_text.hpp"
 
 namespace difffuzz {
@@ -9,10 +10,11 @@ namespace {
 
 constexpr std::size_t max_shown_line = 400;
 
+// What the side that did not crash said is no part of why the other one did.
 std::string message_of(const Comparison& comparison, const StepObservation& side,
                        const std::optional<CrashSign>& sign) {
     if (!sign) {
-        return template_of(comparison, core_message(comparison, side));
+        return {};
     }
     const std::string_view argv0 = side.argv.empty() ? std::string_view() : side.argv[0];
     const std::string line(strip_tool_prefix(sign->line, argv0));
@@ -24,9 +26,11 @@ nlohmann::json details_of(const std::optional<CrashSign>& sign) {
     if (!sign) {
         return nullptr;
     }
+    std::string line = without_harness(sign->line);
+    sanitizer_report_text().apply(line);
     return {{"kind", sign->field},
             {"signal", sign->signal},
-            {"line", shown_text(without_harness(sign->line), max_shown_line)}};
+            {"line", shown_text(line, max_shown_line)}};
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "oracles/sanitizer_text.hpp"
+
 namespace difffuzz {
 namespace {
 
@@ -123,8 +125,6 @@ void apply_elapsed_time(std::string& text) {
     replace_each(text, start, length_at, "Run completed in <time> seconds.");
 }
 
-// Which steps are printed, and how often, depends on time, that the end is reached does not: one
-// "100.00" stays.
 // "error while reading at byte NUMBER: " alone: what other messages say of offsets is compared.
 void apply_failed_read(std::string& text) {
     constexpr std::string_view start = "error while reading at byte ";
@@ -136,6 +136,8 @@ void apply_failed_read(std::string& text) {
     replace_each(text, start, length_at, "error while reading at byte <n>");
 }
 
+// Which steps are printed, and how often, depends on time, that the end is reached does not: one
+// "100.00" stays.
 void apply_progress(std::string& text) {
     constexpr std::string_view start = "    (";
     constexpr std::string_view finish = "/100%)\r";
@@ -337,7 +339,8 @@ const JsonNormaliser& snapshot_date_json() {
 const std::vector<const TextNormaliser*>& text_normalisers() {
     static const std::vector<const TextNormaliser*> all{
         &harness_path_text(), &node_name_text(),   &disk_size_text(),    &elapsed_time_text(),
-        &progress_text(),     &failed_read_text(), &snapshot_date_text()};
+        &progress_text(),     &failed_read_text(), &snapshot_date_text(),
+        &sanitizer_report_text()};
     return all;
 }
 

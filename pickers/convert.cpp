@@ -49,6 +49,9 @@ void draw_bitmaps_flag(const Case& c, Step& step, const Draws& draws, const Conv
     if (draws.chance("arg[--bitmaps]", percent) && !shape.several && shape.target == "qcow2" &&
         can_have_bitmaps(state_of(source)) && !old) {
         step.arguments.push_back({"--bitmaps", std::nullopt});
+        if (draws.chance("arg[--skip-broken-bitmaps]", 25)) {
+            step.arguments.push_back({"--skip-broken-bitmaps", std::nullopt});
+        }
     }
 }
 
@@ -120,6 +123,7 @@ std::vector<OptionSpec> make_options(bool compressed) {
         {"-C", ValueKind::none, {}, 0, compressed ? 0U : 1U},
         {"--salvage", ValueKind::none, {}},
         {"--bitmaps", ValueKind::none, {}},
+        {"--skip-broken-bitmaps", ValueKind::none, {}},
         {"", ValueKind::image, {}, 2, 4},
         {"-l", ValueKind::any, {}},
         // Drawn to be refused: another operation converts onto images that are there.

@@ -125,6 +125,11 @@ Rule several_formats_rule() {
             }};
 }
 
+void remove_bitmaps(Step& step) {
+    remove_option(step, "--bitmaps");
+    remove_option(step, "--skip-broken-bitmaps");
+}
+
 Rule compression_rule() {
     return {"compression-unsupported",
             true,
@@ -137,9 +142,10 @@ Rule compression_rule() {
                 static constexpr std::string_view formats[] = {"raw", "vpc"};
                 const std::string format(draws.pick("format", formats));
                 Step& step = last_step(c);
-                for (const std::string_view option : {"-o", "-B", "-F", "--bitmaps"}) {
+                for (const std::string_view option : {"-o", "-B", "-F"}) {
                     remove_option(step, option);
                 }
+                remove_bitmaps(step);
                 for (OutputImage& output : c.outputs) {
                     output.format = format;
                 }
@@ -180,8 +186,7 @@ bool cannot_copy_bitmaps(const Case& c) {
 }
 
 Rule bitmaps_rule() {
-    return {"bitmaps-unsupported",
-            true,
+    return {"bitmaps-unsupported", true,
             "--bitmaps needs one source, and images that can have bitmaps on both sides: qcow2, "
             "not of version 2",
             [](const Case& c) {
@@ -190,8 +195,25 @@ Rule bitmaps_rule() {
                        cannot_copy_bitmaps(c);
             },
             [](Case& c, const Draws&) { add_flag(last_step(c), "--bitmaps"); },
+            // Newer versions of qemu-img know bitmaps of parallels images.
             [](const Case& c) {
-                return !has_option(last_step(c), "--bitmaps") && cannot_copy_bitmaps(c);
+                return !has_option(last_step(c), "--bitmaps") && cannot_copy_bitmaps(c) &&
+                       std::ranges::none_of(
+                           convert_sources(last_step(c)),
+                           [&](const std::string& id) { return format_of(c, id) == "parallels"; });
+            }};
+}
+
+Rule broken_bitmaps_rule() {
+    return {"skip-without-bitmaps", true, "--skip-broken-bitmaps needs --bitmaps",
+            [](const Case& c) {
+                return has_option(last_step(c), "--skip-broken-bitmaps") &&
+                       !has_option(last_step(c), "--bitmaps");
+            },
+            [](Case& c, const Draws&) {
+                Step& step = last_step(c);
+                remove_bitmaps(step);
+                add_flag(step, "--skip-broken-bitmaps");
             }};
 }
 
@@ -212,7 +234,7 @@ Rule several_backing_rule() {
                     set_option(step, "-F", WordValue{std::string(format_of(c, source))});
                 }
                 if (has_one_source(c)) {
-                    remove_option(step, "--bitmaps");
+                    remove_bitmaps(step);
                     remove_option(step, "-l");
                     step.arguments.insert(step.arguments.end() - 1, {"", ImageValue{source}});
                 }
@@ -319,7 +341,7 @@ std::vector<Rule> common_convert_rules() {
 std::vector<Rule> convert_rules(bool compressed) {
     std::vector<Rule> rules = common_convert_rules();
     for (const Rule& more : {target_format_rule("-O"), target_is_zero_rule(), no_target_rule(),
-                             bitmaps_rule(), several_backing_rule(),
+                             bitmaps_rule(), broken_bitmaps_rule(), several_backing_rule(),
                              compressed ? always_compressed_rule() : never_compressed_rule()}) {
         rules.push_back(more);
     }

@@ -188,7 +188,7 @@ std::vector<std::string> top_images(const CaseState& state) {
     std::vector<std::string> tops;
     for (const auto& [id, image] : state) {
         const bool below = std::ranges::any_of(
-            state, [&](const auto& other) { return other.second.backing == id; });
+            state, [&id = id](const auto& other) { return other.second.backing == id; });
         if (!below) {
             tops.push_back(id);
         }

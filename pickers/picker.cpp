@@ -152,11 +152,6 @@ unsigned damaged_share(const Picker& picker, const Plan& plan) {
     return plan.damaged_percent == 0 ? 0 : std::max(plan.damaged_percent, picker.damaged_percent);
 }
 
-bool breaks_alone(const Picker& picker, const Case& c, std::string_view chosen) {
-    return std::ranges::all_of(
-        picker.rules, [&](const Rule& rule) { return rule.broken(c) == (rule.name == chosen); });
-}
-
 }  // namespace
 
 Case pick_valid_case(const Picker& picker, const PickContext& context) {
@@ -195,8 +190,9 @@ Case with_intent(const Picker& picker, const PickContext& context, Case c) {
     Case refused = c;
     rule->break_it(refused, context.draws.scope("intent"));
     refused.steps.back().intent = RefusedIntent{std::string(chosen)};
-    // What breaks one rule may break another by the way, where the case is an odd one.
-    return breaks_alone(picker, refused, chosen) ? refused : c;
+    // What breaks one rule may break another, or the envelope, by the way, where the case is an odd
+    // one.
+    return validate_case(picker, refused).empty() ? refused : c;
 }
 
 std::vector<Violation> validate_case(const Picker& picker, const Case& c) {

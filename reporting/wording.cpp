@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/cases/symptom.hpp"
+#include "reporting/attribution_text.hpp"
 #include "reporting/markdown.hpp"
 
 namespace difffuzz {
@@ -74,17 +75,12 @@ std::string outcome(const json& symptom, const std::string& side) {
     return side + " " + plain(symptom, (side + "_class").c_str());
 }
 
-std::string suspicion_of(const std::string& direction) {
-    return direction == "subject"     ? "the subject"
-           : direction == "reference" ? "the reference"
-           : direction == "both"      ? "both"
-                                      : "undecided";
-}
-
-std::string seems_wrong(const std::string& suspicion) {
-    return suspicion == "undecided" ? "nothing tells yet which side is wrong"
-           : suspicion == "both"    ? "both sides seem wrong"
-                                    : suspicion + " seems wrong";
+// The side that the record's attribution blames; for a record without one, the side that deviates
+// as far as its layer can tell.
+std::string side_of(const json& record) {
+    const std::string side = blamed_side(record);
+    const std::string direction = record.at("symptom").value("direction", "");
+    return !side.empty() ? side : direction == "differ" ? "undecided" : plain_words(direction, 40);
 }
 
 std::string shape_words(const json& symptom) {
@@ -128,8 +124,9 @@ Wording wording_of(const json& record) {
         row == nullptr ? plain(symptom, "layer_name") + " differs" : std::string(row->differs);
     const std::string field = plain(symptom, "field");
     Wording wording;
-    wording.suspicion = suspicion_of(symptom.value("direction", ""));
-    const std::string tail = "; " + seems_wrong(wording.suspicion);
+    const std::string side = side_of(record);
+    wording.suspicion = (side == "subject" || side == "reference" ? "the " : "") + side;
+    const std::string tail = "; " + blame_sentence(side);
     std::string head = operation + ": " + differs;
     if (const std::string mark = distinction(symptom, field); !mark.empty()) {
         head += " (" + mark + ")";
@@ -138,7 +135,7 @@ Wording wording_of(const json& record) {
     wording.what = "In an operation " + operation + ", " + differs +
                    (field.empty() ? "" : " (" + field + ")") + ": the " +
                    outcome(symptom, "subject") + ", the " + outcome(symptom, "reference") + "; " +
-                   seems_wrong(wording.suspicion) + "." + shape_words(symptom);
+                   blame_sentence(side) + "." + shape_words(symptom);
     wording.expected = row == nullptr ? "Both tools do the same." : std::string(row->expected);
     return wording;
 }

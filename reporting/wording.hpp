@@ -12,7 +12,7 @@ struct Wording {
     std::string title;      // "convert: the content differs; the subject seems wrong"
     std::string what;       // one sentence: what was done and what differs
     std::string expected;   // what should have been, in a sentence or two, with the reason
-    std::string suspicion;  // "the subject", "the reference", "both", "undecided"
+    std::string suspicion;  // "the subject", "the reference", "both", "both legal", "undecided"
 };
 
 // Of a checked record with a symptom. Only words of ours, letters, digits and plain punctuation:

@@ -5,6 +5,7 @@
 #include <exception>
 #include <fcntl.h>
 #include <iostream>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <unistd.h>
@@ -77,7 +78,9 @@ int stand_in_for_tool(std::vector<std::string> words) {
         return static_cast<int>(ExitCode::usage);
     }
     const Call call(std::move(words), program, environment_of_tool());
-    if (const char* const name = std::getenv(stand_in::fault_variable)) {
+    const char* const faults = std::getenv(stand_in::fault_variable);
+    std::istringstream names(faults != nullptr ? faults : "");
+    for (std::string name; std::getline(names, name, stand_in::fault_separator);) {
         const Fault* const fault = find_fault(name);
         if (fault == nullptr) {
             std::cerr << "difffuzz-canary: there is no fault '" << name << "'\n";

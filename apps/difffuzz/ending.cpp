@@ -12,8 +12,7 @@
 
 namespace difffuzz {
 
-void write_summary(const CampaignResult& result, const std::string& directory) {
-    const nlohmann::json summary = summary_json(result);
+void write_summary(const nlohmann::json& summary, const std::string& directory) {
     const std::string text = summary_text(summary);
     write_file(directory, "summary.json", summary.dump(2) + "\n");
     write_file(directory, "summary.txt", text);

@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "campaign/campaign.hpp"
+#include <nlohmann/json_fwd.hpp>
 
 namespace difffuzz {
 
 // Writes summary.json, summary.txt and, where the campaign is complete, manifest.json to the
 // evidence; prints the second. Throws EnvironmentError.
-void write_summary(const CampaignResult& result, const std::string& directory);
+void write_summary(const nlohmann::json& summary, const std::string& directory);
 
 }  // namespace difffuzz

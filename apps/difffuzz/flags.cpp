@@ -41,6 +41,12 @@ CLI::Option* text(CLI::App& app, const std::string& spelling, Flags& flags,
             return std::string{};
         });
 }
+// The same for one word behind each time that the flag is given.
+template <auto member>
+CLI::Option* repeated(CLI::App& app, const std::string& spelling, Flags& flags,
+                      const std::string& help) {
+    return text<member>(app, spelling, flags, help)->allow_extra_args(false);
+}
 template <auto member>
 CLI::Option* on_off(CLI::App& app, const std::string& spelling, Flags& flags,
                     const std::string& help) {
@@ -104,11 +110,26 @@ const std::vector<FlagSpec>& flag_table() {
     static const std::vector<FlagSpec> table{
         {"--iterations", "number of cases (default 1000)",
          number<&Flags::iterations, 1, most_iterations>},
-        {"--seed", "seed of all draws (default: drawn and printed; of selftest: 1; draw needs it)",
+        {"--seed",
+         "seed of all draws (default: drawn and printed; of selftest and probe: 1; draw needs it)",
          number<&Flags::seed, 0, any>},
         {"--subject", "the tool under test (also DIFFFUZZ_SUBJECT)", text<&Flags::subject>},
         {"--reference", "the qemu-img it is held against (also DIFFFUZZ_REFERENCE)",
          text<&Flags::reference>},
+        {"--baseline",
+         "an older subject: what it shows, too, is pre-existing, and only regressions make the "
+         "exit "
+         "code 1",
+         text<&Flags::baseline>},
+        {"--fixed-meanwhile",
+         "with --baseline: run the first N cases with it, and list what it shows and the subject "
+         "does not any more",
+         number<&Flags::fixed_meanwhile, 1, most_iterations>},
+        {"--seen",
+         "what earlier campaigns saw: a directory of evidence, or a database that this one is "
+         "added "
+         "to (repeatable, each behind a --seen)",
+         repeated<&Flags::seen>},
         {"--ops", "operations: a,b=3 (only these, with weights) or -c (all but)",
          text<&Flags::operations>},
         {"--damaged", "per cent of the cases that get a damaged image (default 15)",
@@ -117,8 +138,7 @@ const std::vector<FlagSpec>& flag_table() {
         {"--timeout", "seconds for one command (default 10)", timeout_flag},
         {"--out,--log-dir",
          "directory of the evidence (default difffuzz-out/SEED); of shrink: a new file FILE for "
-         "the "
-         "record, with its script in FILE.sh",
+         "the record, with its script in FILE.sh; of recipe: a new file",
          text<&Flags::out>},
         {"--resume", "continue the campaign in --out", on_off<&Flags::resume>},
         {"--max-new", "end at the K-th new symptom, in the order of the cases",
@@ -156,13 +176,17 @@ const std::vector<FlagSpec>& flag_table() {
         {"--known-dir", "directory of further known divergences (*.toml)",
          text<&Flags::known_directory>},
         {"--plan", "plan.json of a campaign", text<&Flags::plan>},
-        {"--case", "draw only this case", number<&Flags::case_index, 0, any>},
+        {"--case", "only this case", number<&Flags::case_index, 0, any>},
         {"-n,--number",
-         "how many cases: draw (default 1), known audit inside each entry (default 8)",
+         "how many cases: draw (default 1), known audit inside each entry (default 8), probe of "
+         "each "
+         "with open values (default 16)",
          number<&Flags::number, 1, any>},
         {"--pin", "PATH=VALUE: hold a draw at a value (repeatable)", text<&Flags::pins>},
         {"--as", "json (a recipe a line) or shell (the commands)", text<&Flags::format>},
         {"--canonical", "print the record set, one record a line", on_off<&Flags::canonical>},
+        {"--rebucket", "the records in buckets of this difffuzz's fingerprints; writes nothing",
+         on_off<&Flags::rebucket>},
         {"--html", "write the report as one HTML page to this file (-: standard output)",
          text<&Flags::html>},
         {"--junit", "write it as JUnit's XML to this file", text<&Flags::junit>},
@@ -188,11 +212,30 @@ const std::vector<FlagSpec>& flag_table() {
         {"--bisect",
          "exit for 'git bisect run': 0 gone, 1 reproduces, 125 cannot tell, 129 cannot be cured",
          on_off<&Flags::bisect>},
+        {"--across",
+         "programs that the case is run with, one after the other, each as the subject; behind "
+         "FILE",
+         text<&Flags::across>},
         {"--exhibits", "only the case that is kept for each fault", on_off<&Flags::exhibits>},
         {"--list", "list the faults and run nothing", on_off<&Flags::list>},
         {"--without-own", "each fault as if there were no layer for it: which others see it?",
          on_off<&Flags::without_own>},
-        {"--recipes", "directory for the case that decided on each fault", text<&Flags::recipes>},
+        {"--recipes", "directory for the case that decided on each fault, or that diverged",
+         text<&Flags::recipes>},
+        {"--buckets", "a campaign for each fault: does each end as one bucket?",
+         on_off<&Flags::buckets>},
+        {"--fault",
+         "with --buckets: only this fault (repeatable); several joined by commas are "
+         "planted at once",
+         text<&Flags::faults>},
+        {"--recorded-reference",
+         "against what the reference did when an entry was recorded, without running one",
+         on_off<&Flags::recorded_reference>},
+        {"--by", "who promotes the record (else asked for at a terminal)", text<&Flags::by>},
+        {"--why", "one sentence about what the entry shows", text<&Flags::why>},
+        {"--filter-name",
+         "only probes with a name in which this extended regular expression is found",
+         text<&Flags::filter_name>},
     };
     return table;
 }

@@ -22,6 +22,7 @@ struct Flags {
     std::string operations;
     std::string subject;
     std::string reference;
+    std::string baseline;
     std::string out;
     std::string plan;
     std::string shard;
@@ -32,6 +33,10 @@ struct Flags {
     std::string known_directory;
     std::string executable;
     std::string recipes;
+    std::string filter_name;
+    std::string by;
+    std::string why;
+    std::vector<std::string> faults;
     std::string tracker = "github";
     std::string repository;
     std::string api_url;
@@ -45,7 +50,10 @@ struct Flags {
     std::vector<std::string> pins;
     std::vector<std::string> positional;
     std::vector<std::string> labels;
-    unsigned jobs = 0;  // 0: as many as there are processors
+    std::vector<std::string> across;
+    std::vector<std::string> seen;
+    std::uint64_t fixed_meanwhile = 0;  // cases; 0: not asked for
+    unsigned jobs = 0;                  // 0: as many as there are processors
     std::chrono::milliseconds timeout{10'000};
     unsigned min_compared = 50;
     unsigned max_inconclusive = 5;
@@ -56,11 +64,14 @@ struct Flags {
     bool resume = false;
     bool no_config = false;
     bool canonical = false;
+    bool rebucket = false;
     bool json = false;
     bool bisect = false;
     bool exhibits = false;
     bool without_own = false;
     bool list = false;
+    bool buckets = false;
+    bool recorded_reference = false;
     bool no_triage = false;
     std::uint64_t max_issues = 10;
     std::uint64_t tracker_timeout = 30;  // seconds
@@ -93,6 +104,10 @@ CommandSpec selftest_command();
 CommandSpec file_command();
 CommandSpec merge_command();
 CommandSpec evidence_command();
+CommandSpec probe_command();
+CommandSpec recipe_command();
+CommandSpec replay_command();
+CommandSpec promote_command();
 
 const std::vector<CommandSpec>& commands();
 

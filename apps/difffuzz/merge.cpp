@@ -3,6 +3,7 @@
 
 #include "apps/difffuzz/ending.hpp"
 #include "apps/difffuzz/flags.hpp"
+#include "reporting/reports/summary.hpp"
 
 namespace difffuzz {
 namespace {
@@ -13,7 +14,7 @@ int merge(const Flags& flags) {
     options.shards.assign(flags.positional.begin() + 1, flags.positional.end());
     options.known_directory = flags.known_directory;
     const CampaignResult result = merge_shards(options);
-    write_summary(result, options.directory);
+    write_summary(summary_json(result), options.directory);
     return static_cast<int>(result.verdict.exit);
 }
 

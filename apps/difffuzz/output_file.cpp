@@ -180,6 +180,20 @@ void require_different(const std::vector<OutputFile>& files) {
     }
 }
 
+void make_output_directory(const std::string& flag, const std::string& named) {
+    if (named.empty()) {
+        return;
+    }
+    std::error_code error;
+    fs::create_directories(named, error);
+    if (error) {
+        throw UsageError("cannot use " + flag + " '" + named + "': " + error.message());
+    }
+    if (::access(named.c_str(), W_OK | X_OK) != 0) {
+        throw UsageError("cannot use " + flag + " '" + named + "': it is not writable");
+    }
+}
+
 void write_output(const OutputFile& file, std::string_view content) {
     if (file.descriptor < 0 && !file.in_place) {
         replace(file, content);

@@ -30,6 +30,10 @@ OutputFile new_output_file(const std::string& flag, const std::string& named);
 // Throws UsageError when two of them are the same place.
 void require_different(const std::vector<OutputFile>& files);
 
+// Makes the directory that a flag names for files, before anything runs, so that no result is lost
+// for want of it; none for an empty name. Throws UsageError.
+void make_output_directory(const std::string& flag, const std::string& named);
+
 // The old content or the new one, never half of it, unless it is written in place. A pipe waits for
 // its reader. Throws EnvironmentError naming the flag and the path (a full disk).
 void write_output(const OutputFile& file, std::string_view content);

@@ -9,9 +9,11 @@
 #include "apps/difffuzz/output_file.hpp"
 #include "campaign/evidence/files.hpp"
 #include "campaign/evidence/layout.hpp"
+#include "campaign/triage/fingerprint.hpp"
 #include "core/cases/json_fields.hpp"
 #include "core/errors.hpp"
 #include "oracles/shown_text.hpp"
+#include "reporting/rebucket.hpp"
 #include "reporting/reports/canonical.hpp"
 #include "reporting/reports/report_data.hpp"
 #include "reporting/reports/summary.hpp"
@@ -53,6 +55,35 @@ bool prints_report(const std::vector<Output>& outputs) {
         outputs, [](const Output& output) { return output.file.is_standard_output(); });
 }
 
+void print_rebucketed(const std::vector<NewBucket>& buckets, bool as_json) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const NewBucket& bucket : buckets) {
+        if (as_json) {
+            list.push_back({{"type", bucket.type},
+                            {"fingerprint", bucket.fingerprint},
+                            {"before", bucket.before},
+                            {"records", bucket.records}});
+            continue;
+        }
+        std::string line = bucket.type + "-" + bucket.fingerprint + ": " +
+                           std::to_string(bucket.records.size()) +
+                           (bucket.records.size() == 1 ? " record" : " records");
+        for (const std::string& before : bucket.before) {
+            if (before != bucket.fingerprint) {
+                line += ", was " + before;
+            }
+        }
+        std::cout << printable_text(line) << "\n";
+    }
+    if (as_json) {
+        std::cout << nlohmann::json{{"schema", "difffuzz.rebucket/1"},
+                                    {"fingerprint_version", fingerprint_version},
+                                    {"buckets", std::move(list)}}
+                         .dump(2, ' ', true)
+                  << "\n";
+    }
+}
+
 int report(const Flags& flags) {
     const std::string& evidence = flags.positional.at(0);
     const std::vector<Output> outputs = outputs_from(flags);
@@ -60,12 +91,19 @@ int report(const Flags& flags) {
     if (flags.canonical && (flags.json || files)) {
         throw UsageError("--canonical prints the records alone; it goes with no other flag");
     }
+    if (flags.rebucket && (flags.canonical || files)) {
+        throw UsageError("--rebucket prints buckets alone; of the other flags it takes --json");
+    }
     if (flags.json && prints_report(outputs)) {
         throw UsageError("--json and a report on standard output do not go together");
     }
     const nlohmann::json campaign = read_campaign(evidence);
     if (flags.canonical) {
         print_canonical(evidence, std::cout);
+        return static_cast<int>(ExitCode::holds);
+    }
+    if (flags.rebucket) {
+        print_rebucketed(rebucketed(evidence), flags.json);
         return static_cast<int>(ExitCode::holds);
     }
     if (!ended_or_told(campaign, evidence)) {
@@ -108,7 +146,7 @@ CommandSpec report_command() {
     return {"report",
             "prints what a campaign found, from its evidence",
             "difffuzz report difffuzz-out/42 --html report.html --junit report.xml",
-            {"--html", "--junit", "--sarif", "--markdown", "--canonical", "--json"},
+            {"--html", "--junit", "--sarif", "--markdown", "--canonical", "--rebucket", "--json"},
             "EVIDENCE",
             1,
             1,

@@ -2,10 +2,12 @@
 #include <iostream>
 #include <set>
 
+#include "apps/difffuzz/across.hpp"
 #include "apps/difffuzz/flags.hpp"
 #include "apps/difffuzz/input.hpp"
 #include "apps/difffuzz/output.hpp"
 #include "apps/difffuzz/reproducing.hpp"
+#include "apps/difffuzz/tools.hpp"
 #include "campaign/evidence/record.hpp"
 #include "core/errors.hpp"
 #include "oracles/shown_text.hpp"
@@ -63,51 +65,34 @@ void print_both(const nlohmann::json& expected, const nlohmann::json& seen) {
 }
 
 int conclude(const ParsedRecord& input, const std::vector<CaseReport>& reports, bool bisect) {
-    std::size_t same = 0;
-    std::size_t gone = 0;
-    std::size_t unclear = 0;
-    for (const CaseReport& report : reports) {
-        switch (judge_run(input, report)) {
-            case Found::same:
-                ++same;
-                break;
-            case Found::gone:
-                ++gone;
-                break;
-            case Found::unclear:
-                ++unclear;
-                break;
-            case Found::other:
-                break;
-        }
-    }
+    const RunCounts counts = count_runs(input, reports);
     const CaseReport& last = reports.back();
     if (const std::string image = drifted_image(input, last); !image.empty()) {
         print_line("inputs drifted: image '" + shown_text(image, 64) +
                    "' is not what it was when the record was made");
         return bisect ? bisect_cannot_tell : static_cast<int>(ExitCode::inputs_drifted);
     }
-    if (same == reports.size()) {
+    if (counts.same == reports.size()) {
         print_line("reproduces: " + last.type);
         print_symptom(last.symptom);
         return bisect ? bisect_reproduces : static_cast<int>(ExitCode::holds);
     }
-    if (gone == reports.size()) {
+    if (counts.gone == reports.size()) {
         std::cout << "gone: both tools agree (" << to_string(last.terminal) << ")\n";
         return bisect ? bisect_gone : static_cast<int>(ExitCode::does_not_hold);
     }
-    if (unclear > 0) {
+    if (counts.unclear > 0) {
         print_line("no verdict: " + std::string(to_string(last.terminal)) +
                    (last.reason.empty() ? "" : ", " + last.reason));
-    } else if (same == 0 && gone == 0) {
+    } else if (counts.other == reports.size()) {
         const std::string expected = record_type(*input.symptom);
         print_line("another symptom: " + last.type +
                    (last.type == expected ? "" : " instead of " + expected));
         print_both(to_json(*input.symptom), last.symptom);
         return bisect ? bisect_cannot_tell : static_cast<int>(ExitCode::other_symptom);
     } else {
-        print_line("flaky: " + std::to_string(same) + " of " + std::to_string(reports.size()) +
-                   " runs show the symptom");
+        print_line("flaky: " + std::to_string(counts.same) + " of " +
+                   std::to_string(reports.size()) + " runs show the symptom");
     }
     return bisect ? bisect_cannot_tell : static_cast<int>(ExitCode::no_verdict);
 }
@@ -120,11 +105,25 @@ int repro_on(const ParsedRecord& input, const Flags& flags) {
 }
 
 int repro(const Flags& flags) {
+    if (flags.across.empty() && flags.json) {
+        throw UsageError("--json is the machine form of --across; give it programs with --across");
+    }
+    if (!flags.across.empty()) {
+        if (flags.bisect) {
+            throw UsageError(
+                "--across and --bisect do not go together: git bisect asks about one build");
+        }
+        if (!flags.subject.empty()) {
+            throw UsageError("--across names the subjects itself; drop --subject");
+        }
+        return repro_across(read_record_or_recipe(flags.positional.at(0)), flags);
+    }
     if (!flags.bisect) {
         return repro_on(read_record_or_recipe(flags.positional.at(0)), flags);
     }
     try {
         const ParsedRecord input = read_record_or_recipe(flags.positional.at(0));
+        find_reference(flags);  // no build of the subject brings it back
         try {
             const int code = repro_on(input, flags);
             require_output();
@@ -133,7 +132,7 @@ int repro(const Flags& flags) {
             std::cerr << "difffuzz: " << printable_text(error.what()) << "\n";
             return bisect_cannot_tell;
         }
-    } catch (const UsageError& error) {
+    } catch (const std::runtime_error& error) {
         std::cerr << "difffuzz: " << printable_text(error.what()) << "\n";
         return bisect_cannot_be_cured;
     }
@@ -146,7 +145,7 @@ CommandSpec repro_command() {
             "runs the case of a record or recipe again: 0 same symptom, 1 gone, 5 another one",
             "difffuzz repro difffuzz-out/42/records/*/7/record.json --subject ./my-qemu-img",
             {"--subject", "--reference", "--timeout", "--run-as", "--expose", "--memory-limit",
-             "--disk-limit", "--no-config", "--bisect"},
+             "--disk-limit", "--no-config", "--bisect", "--across", "--json"},
             "FILE",
             1,
             1,

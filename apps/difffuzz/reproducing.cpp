@@ -1,5 +1,7 @@
 #include "apps/difffuzz/reproducing.hpp"
 
+#include <algorithm>
+
 #include <boost/asio/io_context.hpp>
 
 #include "apps/difffuzz/scratch_directory.hpp"
@@ -16,6 +18,7 @@ CaseReport run_once(WorkerPool& pool, const Case& c) {
     Task task;
     task.recipe = c;
     task.digests = true;
+    task.ends = true;
     bool handed_out = false;
     CaseReport result;
     result.terminal = Terminal::harness_killed;
@@ -46,6 +49,27 @@ Found judge_run(const ParsedRecord& input, const CaseReport& report) {
         default:
             return Found::unclear;
     }
+}
+
+RunCounts count_runs(const ParsedRecord& input, const std::vector<CaseReport>& reports) {
+    RunCounts counts;
+    for (const CaseReport& report : reports) {
+        switch (judge_run(input, report)) {
+            case Found::same:
+                ++counts.same;
+                break;
+            case Found::other:
+                ++counts.other;
+                break;
+            case Found::gone:
+                ++counts.gone;
+                break;
+            case Found::unclear:
+                ++counts.unclear;
+                break;
+        }
+    }
+    return counts;
 }
 
 std::string drifted_image(const ParsedRecord& input, const CaseReport& report) {
@@ -79,6 +103,14 @@ Reproducer::Reproducer(const Flags& flags) : state_(std::make_unique<State>()) {
 }
 
 Reproducer::~Reproducer() = default;
+
+std::string Reproducer::subject_version() const {
+    const auto& tools = state_->pool->ready().tools;
+    const auto subject = std::ranges::find(tools, "subject", &FoundTool::name);
+    return subject == tools.end()
+               ? ""
+               : subject->version_output.substr(0, subject->version_output.find('\n'));
+}
 
 std::vector<CaseReport> Reproducer::run(const ParsedRecord& input) {
     std::vector<CaseReport> reports{run_once(*state_->pool, input.recipe)};

@@ -16,6 +16,15 @@ enum class Found { same, other, gone, unclear };
 // What one run showed; for a case without a symptom any divergence is `same`.
 Found judge_run(const ParsedRecord& input, const CaseReport& report);
 
+// How many runs showed what; they add up to all of them.
+struct RunCounts {
+    std::size_t same = 0;
+    std::size_t other = 0;
+    std::size_t gone = 0;
+    std::size_t unclear = 0;
+};
+RunCounts count_runs(const ParsedRecord& input, const std::vector<CaseReport>& reports);
+
 // The id of an input image that is not what it was when the record was made; empty if there is
 // none.
 std::string drifted_image(const ParsedRecord& input, const CaseReport& report);
@@ -33,6 +42,9 @@ public:
     // One run, or three where the first does not show the symptom: what is not seen at once may
     // still come and go.
     std::vector<CaseReport> run(const ParsedRecord& input);
+
+    // What the subject answers to --version, first line, in ASCII; may be empty.
+    std::string subject_version() const;
 
 private:
     struct State;

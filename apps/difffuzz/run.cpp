@@ -20,6 +20,8 @@
 #include "core/errors.hpp"
 #include "ops/operation.hpp"
 #include "oracles/shown_text.hpp"
+#include "reporting/reports/summary.hpp"
+#include "reporting/seen/seen.hpp"
 
 namespace difffuzz {
 namespace {
@@ -122,6 +124,19 @@ void take_over_terms(const Flags& flags, CampaignOptions& options) {
     }
 }
 
+void require_baseline_makes_sense(const Flags& flags, const CampaignOptions& options) {
+    if (flags.baseline.empty()) {
+        if (flags.fixed_meanwhile > 0) {
+            throw UsageError(
+                "--fixed-meanwhile needs --baseline: the older subject to compare with");
+        }
+    } else if (options.triage_runs == 0) {
+        throw UsageError(
+            "--baseline and no triage do not go together: what was not confirmed is no regression; "
+            "drop --no-triage or --triage-runs 0");
+    }
+}
+
 CampaignOptions options_from(const Flags& flags) {
     CampaignOptions options;
     options.iterations = flags.iterations.value_or(default_iterations);
@@ -155,6 +170,7 @@ CampaignOptions options_from(const Flags& flags) {
     }
     options.triage_runs = flags.no_triage ? 0 : flags.triage_runs.value_or(options.triage_runs);
     options.shard = parse_shard(flags.shard, process_environment());
+    require_baseline_makes_sense(flags, options);
     if (flags.max_new && !flags.shard.empty()) {
         throw UsageError(
             "--max-new and --shard do not go together: a shard does not see the "
@@ -180,6 +196,8 @@ CampaignOptions options_from(const Flags& flags) {
     const ToolPaths tools = find_tools(flags);
     options.subject = tools.subject;
     options.reference = tools.reference;
+    options.baseline = find_baseline(flags);
+    options.fixed_meanwhile = flags.fixed_meanwhile;
     options.canary = find_canary();
     options.faults = planted_faults();
     return options;
@@ -220,6 +238,10 @@ int run(const Flags& flags) {
         filing = filing_job(flags, false);
     }
     const CampaignOptions options = options_from(flags);
+    std::optional<Seen> seen;
+    if (!flags.seen.empty()) {
+        seen.emplace(flags.seen, options.directory);
+    }
     CampaignResult result;
     {
         ProgressPrinter printer;
@@ -228,7 +250,14 @@ int run(const Flags& flags) {
         hooks.note = [](const std::string& line) { spdlog::info(printable_text(line)); };
         result = run_campaign(options, hooks);
     }
-    write_summary(result, options.directory);
+    nlohmann::json summary = summary_json(result);
+    if (seen) {
+        summary["seen"] = seen->compared_with(summary);
+    }
+    write_summary(summary, options.directory);
+    if (seen && result.verdict.exit != ExitCode::interrupted) {
+        seen->remember(summary);
+    }
     if (filing) {
         create_issues(*filing, options, result.verdict);
     }
@@ -242,11 +271,34 @@ CommandSpec run_command() {
         "run",
         "runs a campaign: draws cases, runs both tools, compares, keeps what differs",
         "difffuzz run --iterations 2000 --seed 42 --subject ./my-qemu-img --ops convert,bench=2",
-        {"--iterations",     "--seed",      "--subject",       "--reference",        "--ops",
-         "--jobs",           "--timeout",   "--out,--log-dir", "--resume",           "--max-new",
-         "--shard",          "--duration",  "--min-compared",  "--max-inconclusive", "--damaged",
-         "--triage-runs",    "--no-triage", "--known",         "--known-dir",        "--run-as",
-         "--subject-source", "--expose",    "--memory-limit",  "--disk-limit",       "--no-config",
+        {"--iterations",
+         "--seed",
+         "--subject",
+         "--reference",
+         "--baseline",
+         "--fixed-meanwhile",
+         "--seen",
+         "--ops",
+         "--jobs",
+         "--timeout",
+         "--out,--log-dir",
+         "--resume",
+         "--max-new",
+         "--shard",
+         "--duration",
+         "--min-compared",
+         "--max-inconclusive",
+         "--damaged",
+         "--triage-runs",
+         "--no-triage",
+         "--known",
+         "--known-dir",
+         "--run-as",
+         "--subject-source",
+         "--expose",
+         "--memory-limit",
+         "--disk-limit",
+         "--no-config",
          "--create-issues"},
         "",
         0,

@@ -1,11 +1,10 @@
 // difffuzz selftest: plants faults and says which oracle layer sees them.
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
+#include "apps/difffuzz/fault_buckets.hpp"
 #include "apps/difffuzz/flags.hpp"
 #include "apps/difffuzz/output_file.hpp"
 #include "apps/difffuzz/scratch_directory.hpp"
@@ -43,18 +42,6 @@ std::vector<PlantedFault> chosen_faults(const std::vector<std::string>& names) {
     return all;
 }
 
-// Before anything runs, so that no result is lost for want of it.
-void make_recipe_directory(const std::string& directory) {
-    std::error_code error;
-    std::filesystem::create_directories(directory, error);
-    if (error) {
-        throw UsageError("cannot use --recipes '" + directory + "': " + error.message());
-    }
-    if (::access(directory.c_str(), W_OK | X_OK) != 0) {
-        throw UsageError("cannot use --recipes '" + directory + "': it is not writable");
-    }
-}
-
 void keep_recipes(const std::string& directory, const SelftestResult& result) {
     if (directory.empty()) {
         return;
@@ -82,9 +69,21 @@ int list(const std::vector<PlantedFault>& faults) {
     return static_cast<int>(ExitCode::holds);
 }
 
+// Cases of a fault's campaign, unless its fault needs more to show.
+constexpr std::uint64_t usual_iterations = 60;
+
 int selftest(const Flags& flags) {
     if (flags.list) {
         return list(chosen_faults(flags.positional));
+    }
+    if (!flags.buckets && (!flags.faults.empty() || flags.iterations)) {
+        throw UsageError("--fault and --iterations go together with --buckets");
+    }
+    if (flags.buckets && (flags.exhibits || flags.without_own || flags.json ||
+                          !flags.recipes.empty() || !flags.positional.empty())) {
+        throw UsageError(
+            "--buckets takes its faults by --fault, and runs campaigns; it goes with "
+            "none of --exhibits, --without-own, --json, --recipes and FAULT");
     }
     const ScratchDirectory scratch;
     SelftestOptions options;
@@ -94,9 +93,7 @@ int selftest(const Flags& flags) {
     options.scratch = scratch.path();
     CampaignOptions& campaign = options.campaign;
     campaign.faults = chosen_faults(flags.positional);
-    if (!flags.recipes.empty()) {
-        make_recipe_directory(flags.recipes);
-    }
+    make_output_directory("--recipes", flags.recipes);
     campaign.canary = find_canary();
     campaign.reference = find_reference(flags);
     campaign.subject = campaign.reference;
@@ -105,6 +102,10 @@ int selftest(const Flags& flags) {
     campaign.run_as = tool_identity(flags);
     campaign.jobs = jobs_from(flags);
     campaign.limits = limits_from(flags);
+    if (flags.buckets) {
+        campaign.iterations = flags.iterations.value_or(usual_iterations);
+        return show_fault_buckets(flags, {campaign, scratch.path()});
+    }
     const SelftestResult result = run_selftest(options, [](const FaultRow& row) {
         std::cerr << "difffuzz: " << row.fault.name << ": " << to_string(row.result) << "\n";
     });
@@ -119,9 +120,9 @@ CommandSpec selftest_command() {
     return {"selftest",
             "plants faults in a real qemu-img: does every oracle layer see those meant for it?",
             "difffuzz selftest --exhibits",
-            {"--list", "--exhibits", "--without-own", "--recipes", "--json", "--seed",
-             "--reference", "--jobs", "--timeout", "--run-as", "--expose", "--memory-limit",
-             "--disk-limit", "--no-config"},
+            {"--list", "--exhibits", "--without-own", "--buckets", "--fault", "--iterations",
+             "--recipes", "--json", "--seed", "--reference", "--jobs", "--timeout", "--run-as",
+             "--expose", "--memory-limit", "--disk-limit", "--no-config"},
             "FAULT",
             0,
             1000,

@@ -88,11 +88,7 @@ std::string reference_of(const Flags& flags, const std::optional<Config>& config
     return resolve(reference.value_or("qemu-img"), "reference");
 }
 
-}  // namespace
-
-ToolPaths find_tools(const Flags& flags) {
-    const auto config =
-        flags.subject.empty() || flags.reference.empty() ? config_of(flags) : std::nullopt;
+std::string subject_of(const Flags& flags, const std::optional<Config>& config) {
     const auto subject =
         named(flags.subject, "DIFFFUZZ_SUBJECT", config ? config->subject : std::nullopt);
     if (!subject) {
@@ -101,7 +97,24 @@ ToolPaths find_tools(const Flags& flags) {
             "environment variable DIFFFUZZ_SUBJECT, or with subject = \"PATH\" in "
             "difffuzz.toml");
     }
-    return {resolve(*subject, "subject"), reference_of(flags, config)};
+    return resolve(*subject, "subject");
+}
+
+}  // namespace
+
+ToolPaths find_tools(const Flags& flags) {
+    const auto config =
+        flags.subject.empty() || flags.reference.empty() ? config_of(flags) : std::nullopt;
+    std::string subject = subject_of(flags, config);
+    return {std::move(subject), reference_of(flags, config)};
+}
+
+std::string find_subject(const Flags& flags) {
+    return subject_of(flags, flags.subject.empty() ? config_of(flags) : std::nullopt);
+}
+
+std::string find_baseline(const Flags& flags) {
+    return flags.baseline.empty() ? "" : resolve(flags.baseline, "baseline");
 }
 
 std::string find_reference(const Flags& flags) {

@@ -18,6 +18,12 @@ struct ToolPaths {
 // found, EnvironmentError when a file named is not there or cannot be executed.
 ToolPaths find_tools(const Flags& flags);
 
+// The subject alone, for commands without a reference.
+std::string find_subject(const Flags& flags);
+
+// The program of --baseline, absolute; empty without it. EnvironmentError as above.
+std::string find_baseline(const Flags& flags);
+
 // The reference alone, for commands without a subject.
 std::string find_reference(const Flags& flags);
 

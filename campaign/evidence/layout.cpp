@@ -61,6 +61,9 @@ void require_campaign(const nlohmann::json& campaign) {
     for (const char* tool : {"subject", "reference"}) {
         profile_from_json(fields.required(tool), fields.at(tool));
     }
+    if (const nlohmann::json* baseline = fields.optional("baseline")) {
+        profile_from_json(*baseline, fields.at("baseline"));
+    }
 }
 
 }  // namespace

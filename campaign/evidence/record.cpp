@@ -1,8 +1,10 @@
 #include "campaign/evidence/record.hpp"
 
+#include "campaign/triage/attribution/attribution.hpp"
 #include "campaign/triage/fingerprint.hpp"
 #include "core/cases/draws.hpp"
 #include "core/cases/recipe_json.hpp"
+#include "oracles/sanitizer_text.hpp"
 #include "oracles/shown_text.hpp"
 #include "oracles/stream_text.hpp"
 
@@ -16,6 +18,7 @@ constexpr std::size_t max_shown_bytes = 4096;
 
 std::string normalised(const Stream& stream, const Operation* operation) {
     std::string text = stream.head;
+    sanitizer_report_text().apply(text);
     if (operation != nullptr) {
         for (const TextNormaliser* normaliser : operation->text_normalisers) {
             normaliser->apply(text);
@@ -67,12 +70,18 @@ json side_json(const Profile& profile, json outcomes) {
 
 // What every record says, whatever it found.
 json base_record(const Case& c, const RecordOrigin& origin, std::string type, std::string status) {
-    return {{"schema", record_schema},       {"type", std::move(type)},
-            {"operation", c.operation},      {"status", std::move(status)},
-            {"recipe", to_json(c)},          {"original_recipe", nullptr},
-            {"attribution", "undecided"},    {"seed", origin.seed},
-            {"iteration", origin.iteration}, {"generator", generator_version},
-            {"plan", origin.plan_digest},    {"confirmations", json::array()}};
+    return {{"schema", record_schema},
+            {"type", std::move(type)},
+            {"operation", c.operation},
+            {"status", std::move(status)},
+            {"recipe", to_json(c)},
+            {"original_recipe", nullptr},
+            {"attribution", to_json(Attribution{})},
+            {"seed", origin.seed},
+            {"iteration", origin.iteration},
+            {"generator", generator_version},
+            {"plan", origin.plan_digest},
+            {"confirmations", json::array()}};
 }
 
 }  // namespace
@@ -93,6 +102,7 @@ json make_record(const Case& c, const CaseResult& result, const RecordOrigin& or
     record["fingerprint_version"] = unshrunk_fingerprint_version;
     record["details"] = difference.details;
     record["culprit_step"] = result.culprit_step;
+    record["attribution"] = to_json(attribute(c, result));
     record["argv"] = {{"subject", argv_json(result.subject)},
                       {"reference", argv_json(result.reference)}};
     record["images"] = origin.image_digests;

@@ -31,6 +31,23 @@ std::string_view to_string(Terminal terminal);
 // Throws RecipeError for a name that to_string does not give.
 Terminal parse_terminal(std::string_view name);
 
+// What somebody read out of an image.
+struct ReadContent {
+    enum class End { read, refused, no_answer } end = End::no_answer;
+    VirtualContent content;  // of what was read
+};
+
+// One image that the culprit step left on one side, as read by both tools and by our own reader
+// (which gives no answer for formats that it does not know).
+struct CrossReading {
+    std::string image;  // its id
+    std::string format;
+    Direction written_by = Direction::subject;  // subject or reference
+    ReadContent by_subject;
+    ReadContent by_reference;
+    ReadContent by_us;
+};
+
 struct CaseResult {
     Terminal terminal = Terminal::untested;
     std::string reason;  // stable words; empty where the terminal says it all
@@ -48,6 +65,8 @@ struct CaseResult {
     bool planted = false;  // a stand-in planted its fault in some step
     Observation subject;
     Observation reference;
+    // Of the images of both sides, in pairs; only where somebody asked (read_across()).
+    std::vector<CrossReading> readings;
 };
 
 }  // namespace difffuzz

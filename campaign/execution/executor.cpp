@@ -6,6 +6,7 @@
 
 #include <sys/stat.h>
 
+#include "campaign/execution/cross_reading.hpp"
 #include "campaign/execution/inspect.hpp"
 #include "campaign/execution/tool_command.hpp"
 #include "campaign/execution/workspace.hpp"
@@ -367,10 +368,7 @@ CaseResult Executor::attempt(const Case& c, const Operation& operation, const Ro
                                                                      : *tools[side];
             Command command = tool_command(sandbox_, tool, side, {side}, words, limits);
             command.argv.front() = program_of(step);
-            if (tool.stand_in && !roles.fault.empty()) {
-                command.environment.push_back(std::string(stand_in::fault_variable) + "=" +
-                                              roles.fault);
-            }
+            plant(tool, roles.fault, command);
             StepObservation seen{command.argv, sandbox_.run(command), {}, {}, false};
             Listing listing = list_workspace(sandbox_.directory(side), hashed, hashes_);
             result.planted |= tool.stand_in && left_its_mark(sandbox_, side);
@@ -443,6 +441,14 @@ CaseResult Executor::attempt(const Case& c, const Operation& operation, const Ro
     }
     conclude(result);
     return result;
+}
+
+std::vector<CrossReading> Executor::read_across(const Case& c, const RolePair& roles,
+                                                const CaseResult& result) {
+    return difffuzz::read_across(
+        c, result,
+        {sandbox_, tool_named(sandbox_, roles.subject), tool_named(sandbox_, roles.reference),
+         roles.fault, scaled_limits(limits_, c)});
 }
 
 std::map<std::string, std::string> Executor::image_digests(const Case& c) {

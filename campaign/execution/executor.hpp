@@ -31,6 +31,11 @@ public:
     CaseResult run(const Case& c, const RolePair& roles,
                    std::optional<LayerId> without = std::nullopt);
 
+    // After run(): what each tool and our own reader read out of the images that the culprit step
+    // left on both sides, at most four images. With limits of the case, in its workspaces.
+    std::vector<CrossReading> read_across(const Case& c, const RolePair& roles,
+                                          const CaseResult& result);
+
     // Input image id -> SHA-256 of what was built for the case that ran last: of the file where
     // equal recipes give equal files on every machine, of the virtual content where the reference
     // built it. Left out where it cannot be read.

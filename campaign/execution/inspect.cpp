@@ -1,13 +1,17 @@
 #include "campaign/execution/inspect.hpp"
 
+#include <fmt/format.h>
+
 #include <deque>
 #include <set>
 #include <sys/stat.h>
 
 #include "campaign/execution/tool_command.hpp"
 #include "core/cases/json_fields.hpp"
+#include "core/tools/dialect.hpp"
 #include "images/file.hpp"
 #include "images/image_error.hpp"
+#include "images/luks.hpp"
 
 namespace difffuzz {
 namespace {
@@ -149,6 +153,28 @@ std::optional<ForeignReference> find_escape(const std::string& directory, const 
     return std::nullopt;
 }
 
+namespace {
+
+bool is_locked(const Format& format, const std::string& directory, const std::string& name) {
+    return format.locked == nullptr ? format.keyed : format.locked(directory, name);
+}
+
+// A check, unlike info, needs the key.
+std::vector<std::string> check_words(const Format& format, const std::string& directory,
+                                     const std::string& name) {
+    std::vector<std::string> words{"check", "--output", "json"};
+    if (is_locked(format, directory, name)) {
+        words.insert(words.end(),
+                     {"--object", fmt::format("secret,id={},data={}", secret_id, luks_password),
+                      "--image-opts", locked_image_options(format.name, name)});
+    } else {
+        words.insert(words.end(), {"-f", std::string(format.name), name});
+    }
+    return words;
+}
+
+}  // namespace
+
 Finding Looks::find(int side, const InspectionRequest& request, const std::string& file_name) {
     const std::string directory = sandbox_.directory(side);
     struct stat status {};
@@ -177,8 +203,7 @@ Finding Looks::find(int side, const InspectionRequest& request, const std::strin
                                     return ContentFinding{summarise(source), {}};
                                 });
         case InspectionKind::check:
-            return check(look(sandbox_, tool_, side,
-                              {"check", "--output", "json", "-f", request.format, file_name}));
+            return check(look(sandbox_, tool_, side, check_words(*format, directory, file_name)));
         case InspectionKind::info:
             return info(look(sandbox_, tool_, side,
                              {"info", "--output", "json", "-f", request.format, file_name}));

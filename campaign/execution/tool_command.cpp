@@ -1,5 +1,7 @@
 #include "campaign/execution/tool_command.hpp"
 
+#include "core/tools/stand_in.hpp"
+
 namespace difffuzz {
 
 std::string temporary_directory(const Sandbox& sandbox, int side) {
@@ -28,6 +30,12 @@ Command tool_command(const Sandbox& sandbox, const SandboxTool& tool, int side,
     command.readable = {sandbox.directory(side)};
     command.limits = limits;
     return command;
+}
+
+void plant(const SandboxTool& tool, const std::string& fault, Command& command) {
+    if (tool.stand_in && !fault.empty()) {
+        command.environment.push_back(std::string(stand_in::fault_variable) + "=" + fault);
+    }
 }
 
 }  // namespace difffuzz

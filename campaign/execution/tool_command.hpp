@@ -17,4 +17,7 @@ Command tool_command(const Sandbox& sandbox, const SandboxTool& tool, int side,
                      const std::vector<int>& writable_sides,
                      const std::vector<std::string>& arguments, const Limits& limits);
 
+// Tells a stand-in which fault to plant; any other tool is left alone, as is one without a fault.
+void plant(const SandboxTool& tool, const std::string& fault, Command& command);
+
 }  // namespace difffuzz

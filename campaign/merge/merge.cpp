@@ -173,6 +173,7 @@ CampaignResult merge(const MergeOptions& options, const std::string& directory) 
     }
     journal.sync();
     move_directory(staging + "/journal.ndjson", directory + "/journal.ndjson");
+    result.slips_left_out = slips_left_out(result.tally, result.triage);
     result.tally.set_buckets(buckets_after(result.tally, result.triage));
 
     const json& thresholds = first.campaign.at("thresholds");
@@ -199,6 +200,11 @@ CampaignResult merge(const MergeOptions& options, const std::string& directory) 
 
 CampaignResult merge_shards(const MergeOptions& options) {
     const std::string directory = std::filesystem::absolute(options.directory).lexically_normal();
+    if (std::filesystem::exists(directory + "/campaign.json")) {
+        throw UsageError("'" + options.directory +
+                         "' holds a campaign already; the first directory that merge takes is a "
+                         "new one, the others are the shards");
+    }
     try {
         return merge(options, directory);
     } catch (const json::exception&) {

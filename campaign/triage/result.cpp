@@ -48,6 +48,7 @@ json to_json(const TriageResult& result) {
             {"severity", result.severity},
             {"fingerprint", result.fingerprint},
             {"symptom", result.symptom},
+            {"attribution", result.attribution},
             {"features", result.features},
             {"explanation", result.explanation},
             {"runs", result.runs},
@@ -66,6 +67,7 @@ TriageResult triage_result_from_json(const json& value) {
     result.severity = value.at("severity");
     result.fingerprint = plain_word(value.at("fingerprint"));
     result.symptom = value.at("symptom");
+    result.attribution = value.value("attribution", json());
     result.features = value.at("features").get<std::vector<std::string>>();
     result.explanation = value.at("explanation").get<std::vector<std::string>>();
     result.runs = value.at("runs");
@@ -94,6 +96,7 @@ TriageResult result_of(const TriageSession& session, const std::string& first_fi
     result.type = record_type(symptom);
     result.severity = session.last().severity;
     result.symptom = session.last().symptom;
+    result.attribution = session.last().attribution;
     result.fingerprint = shrunk_fingerprint(session.least().c, symptom);
     result.features = case_features(session.least().c);
     if (session.explanation()) {

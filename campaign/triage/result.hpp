@@ -22,6 +22,7 @@ struct TriageResult {
     std::string severity;
     std::string fingerprint;
     nlohmann::json symptom;
+    nlohmann::json attribution;            // as in the record; null where there is none
     std::vector<std::string> features;     // of the shrunk case; empty where there is none
     std::vector<std::string> explanation;  // in words; empty where there is none
     std::uint64_t runs = 0;                // candidates run

@@ -243,6 +243,22 @@ std::vector<TriageResult> run_triage(WorkerPool& pool, Journal& journal, const T
         tally, terms.shard, [&](std::vector<TriageItem>& wave) { return triage.run(wave); }, done);
 }
 
+std::size_t slips_left_out(const Tally& tally, const std::vector<TriageResult>& results) {
+    std::set<std::string> looked_at;
+    for (const auto& [key, bucket] : tally.buckets()) {
+        looked_at.insert(key_of(bucket.symptom));
+    }
+    std::set<std::string> met;
+    for (const TriageResult& result : results) {
+        looked_at.insert(result.symptom_key);
+        for (const Slip& slip : result.slips) {
+            met.insert(slip.symptom_key);
+        }
+    }
+    std::erase_if(met, [&](const std::string& key) { return looked_at.contains(key); });
+    return met.size();
+}
+
 std::map<std::string, Bucket> buckets_after(const Tally& tally,
                                             const std::vector<TriageResult>& results) {
     std::map<std::string, Bucket> buckets;
@@ -274,6 +290,7 @@ std::map<std::string, Bucket> buckets_after(const Tally& tally,
                     like.fingerprint = result->fingerprint;
                     like.features = result->features;
                     like.explanation = result->explanation;
+                    like.attribution = result->attribution;
                 }
             }
             add(like, index, 1 + (index == seen.kept.front() ? uncounted : 0));
@@ -289,6 +306,7 @@ std::map<std::string, Bucket> buckets_after(const Tally& tally,
             like.status = result.status;
             like.features = result.features;
             like.explanation = result.explanation;
+            like.attribution = result.attribution;
             like.slipped_from = result.slipped_from;
             add(like, result.iteration, 1);
         }

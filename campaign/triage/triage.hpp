@@ -75,6 +75,10 @@ std::vector<TriageResult> run_triage(WorkerPool& pool, Journal& journal, const T
                                      const std::function<void(std::size_t, std::size_t)>& progress,
                                      bool& done);
 
+// Symptoms that were met while others were shrunk, and neither shown by a case nor followed. Of the
+// tally before buckets_after().
+std::size_t slips_left_out(const Tally& tally, const std::vector<TriageResult>& results);
+
 // The buckets of a campaign once the results are known, by fingerprint: a triaged case counts in
 // that of its shrunk case; the cases of a symptom that have no record count in the bucket of its
 // first one.

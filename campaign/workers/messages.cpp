@@ -155,6 +155,10 @@ std::vector<OperationReach> reach_from_json(const json& value) {
     return operations;
 }
 
+json roles_json(const RolePair& roles) { return {roles.subject, roles.reference, roles.fault}; }
+
+RolePair roles_from_json(const json& value) { return {value.at(0), value.at(1), value.at(2)}; }
+
 json to_json(const WorkerSetup& setup) {
     json stamps = json::object();
     for (const auto& [tool, files] : setup.stamps) {
@@ -172,7 +176,8 @@ json to_json(const WorkerSetup& setup) {
             {"subject_profile", setup.subject_profile},
             {"reference_profile", setup.reference_profile},
             {"stamps", std::move(stamps)},
-            {"known", std::move(known)}};
+            {"known", std::move(known)},
+            {"roles", roles_json(setup.roles)}};
 }
 
 WorkerSetup setup_from_json(const json& value) {
@@ -192,7 +197,8 @@ WorkerSetup setup_from_json(const json& value) {
             value.at("subject_profile"),
             value.at("reference_profile"),
             std::move(stamps),
-            std::move(known)};
+            std::move(known),
+            roles_from_json(value.at("roles"))};
 }
 
 json to_json(const Containment& containment) {
@@ -240,16 +246,11 @@ WorkerReady ready_from_json(const json& value) {
 }
 
 json to_json(const Task& task) {
-    json value{{"index", task.index},
-               {"subject", task.roles.subject},
-               {"reference", task.roles.reference},
-               {"fault", task.roles.fault},
-               {"runs", task.runs},
-               {"saturated", task.saturated},
-               {"digests", task.digests},
-               {"ends", task.ends},
-               {"layers", task.layers},
-               {"stage", task.stage}};
+    json value{{"index", task.index},       {"roles", roles_json(task.roles)},
+               {"runs", task.runs},         {"saturated", task.saturated},
+               {"digests", task.digests},   {"ends", task.ends},
+               {"layers", task.layers},     {"outcomes", task.outcomes},
+               {"recorded", task.recorded}, {"stage", task.stage}};
     if (task.recipe) {
         value["recipe"] = to_json(*task.recipe);
     }
@@ -262,12 +263,14 @@ json to_json(const Task& task) {
 Task task_from_json(const json& value) {
     Task task;
     task.index = value.at("index");
-    task.roles = {value.at("subject"), value.at("reference"), value.at("fault")};
+    task.roles = roles_from_json(value.at("roles"));
     task.runs = value.at("runs");
     task.saturated = value.at("saturated").get<std::vector<std::string>>();
     task.digests = value.at("digests");
     task.ends = value.at("ends");
     task.layers = value.at("layers");
+    task.outcomes = value.at("outcomes");
+    task.recorded = value.at("recorded");
     if (value.contains("without")) {
         task.without = known_layer(value.at("without"));
     }
@@ -310,6 +313,9 @@ json to_json(const CaseReport& report) {
         value["symptom"] = report.symptom;
         value["culprit_step"] = report.culprit_step;
         value["staged"] = report.staged;
+        if (!report.attribution.is_null()) {
+            value["attribution"] = report.attribution;
+        }
         if (!report.known.known.empty()) {
             value["known"] = report.known.known;
         }
@@ -334,6 +340,9 @@ json to_json(const CaseReport& report) {
     }
     if (report.planted) {
         value["planted"] = true;
+    }
+    if (!report.reference_outcomes.is_null()) {
+        value["reference_outcomes"] = report.reference_outcomes;
     }
     return value;
 }
@@ -368,6 +377,7 @@ CaseReport report_from_json(const json& value) {
         report.symptom = value.at("symptom");
         report.culprit_step = value.at("culprit_step");
         report.staged = value.at("staged");
+        report.attribution = value.value("attribution", json());
         report.known.known = value.value("known", "");
         report.known.inside = value.value("inside", std::vector<std::string>{});
     }
@@ -385,6 +395,7 @@ CaseReport report_from_json(const json& value) {
         }
     }
     report.planted = value.value("planted", false);
+    report.reference_outcomes = value.value("reference_outcomes", json());
     return report;
 }
 

@@ -32,6 +32,8 @@ struct WorkerSetup {
     std::map<std::string, std::vector<FileStamp>> stamps;
     // The known divergences that the plan names.
     std::vector<EntryFile> known;
+    // Who plays the two roles in tasks that do not say.
+    RolePair roles = {};
 };
 
 // One tool as a worker found it.
@@ -67,6 +69,10 @@ struct Task {
     bool ends = false;
     // Whether the report is to name all layers that diverged, not only the first.
     bool layers = false;
+    // Whether it is to hold what the reference did, as recorded_outcomes() has it.
+    bool outcomes = false;
+    // What to hold the subject against in place of what the reference does; null: nothing.
+    nlohmann::json recorded = nullptr;
     // A layer to leave out.
     std::optional<LayerId> without = {};
     // Name of the directory below staging for a full record; empty: none is wanted. With a recipe
@@ -126,13 +132,15 @@ struct CaseReport {
     nlohmann::json symptom;  // null otherwise
     std::uint64_t culprit_step = 0;
     Classification known;
-    bool staged = false;  // a full record lies in staging
+    bool staged = false;         // a full record lies in staging
+    nlohmann::json attribution;  // of a staged one; null otherwise
     // Where the task asked for them:
     std::map<std::string, std::string> image_digests;
     std::optional<SideEnd> subject_end;  // not where the case could not be set up
     std::optional<SideEnd> reference_end;
     std::vector<LayerId> diverged;  // in their order
     bool planted = false;           // a stand-in planted its fault
+    nlohmann::json reference_outcomes = nullptr;
 
     std::string bucket_key() const { return difffuzz::bucket_key(fingerprint, known.known); }
 };

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "campaign/evidence/record.hpp"
+#include "campaign/execution/recorded.hpp"
 #include "campaign/execution/tool_command.hpp"
 #include "campaign/triage/fingerprint.hpp"
 #include "campaign/workers/frames.hpp"
@@ -178,7 +179,7 @@ private:
         report.intent = std::string(intent_name(*c));
         report.rule = std::string(broken_rule(*c));
         report.reach = reach_of_case(*c);
-        const CaseResult result = run_until_in_time(*c, task, report.timeouts);
+        CaseResult result = compared(*c, task, report.timeouts);
         report.terminal = result.terminal;
         report.reason = message_template(result.reason, case_file_names(*c));
         report.compared = result.compared;
@@ -203,10 +204,23 @@ private:
             report.subject_end = side_end(*c, result.subject, answers);
             report.reference_end = side_end(*c, result.reference, answers);
         }
+        if (task.outcomes) {
+            report.reference_outcomes = recorded_outcomes(*c, result.reference);
+        }
         if (result.difference) {
             report_difference(*c, result, task, report);
         }
         return report;
+    }
+
+    CaseResult compared(const Case& c, const Task& task, TimeoutReport& timeouts) {
+        CaseResult result = run_until_in_time(c, task, timeouts);
+        const bool could_run = result.terminal != Terminal::harness_fixture;
+        if (task.recorded.is_null() || !could_run) {
+            return result;
+        }
+        return compare_with_recorded(c, result.subject,
+                                     observation_from_recorded(task.recorded, ""), setup_.limits);
     }
 
     // Reruns a case whose tools timed out, up to task.runs times in all.
@@ -214,7 +228,8 @@ private:
         CaseResult result;
         bool quick = true;
         for (unsigned attempt = 0; attempt < task.runs; ++attempt) {
-            result = executor_.run(c, task.roles, task.without);
+            result = executor_.run(c, task.roles == RolePair{} ? setup_.roles : task.roles,
+                                   task.without);
             timeouts.subject += result.subject_timed_out ? 1 : 0;
             timeouts.reference += result.reference_timed_out ? 1 : 0;
             if (!result.subject_timed_out && !result.reference_timed_out) {
@@ -233,7 +248,7 @@ private:
         return result;
     }
 
-    void report_difference(const Case& c, const CaseResult& result, const Task& task,
+    void report_difference(const Case& c, CaseResult& result, const Task& task,
                            CaseReport& report) {
         const Difference& difference = *result.difference;
         report.type = record_type(difference.symptom);
@@ -251,9 +266,15 @@ private:
         const RecordOrigin origin{setup_.seed, task.index, plan_digest_,
                                   subject_,    reference_, executor_.image_digests(c),
                                   report.known};
-        stage_record(staging_, task.stage, make_record(c, result, origin), result,
+        // Of a drawn case a better one is looked for first.
+        if (task.recipe) {
+            result.readings = executor_.read_across(c, task.roles, result);
+        }
+        const json record = make_record(c, result, origin);
+        stage_record(staging_, task.stage, record, result,
                      extra_(c, result, sandbox_.directory(2)));
         report.staged = true;
+        report.attribution = record.at("attribution");
     }
 
     WorkerUsage usage() const {

@@ -15,7 +15,7 @@
 namespace difffuzz {
 
 // Raised by every change that moves a case (the golden test tells); part of the stream's key.
-inline constexpr std::uint32_t generator_version = 4;
+inline constexpr std::uint32_t generator_version = 5;
 
 // Draw paths that are held at a value ("step[0].arg[-d]" -> "1"), spelled as spell_draw() does.
 using Pins = std::map<std::string, std::string>;

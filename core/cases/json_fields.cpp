@@ -7,6 +7,13 @@ namespace difffuzz {
 
 using nlohmann::json;
 
+namespace {
+
+// A stranger's key as messages name it.
+std::string shown_key(const std::string& key) { return "'" + key.substr(0, 64) + "'"; }
+
+}  // namespace
+
 RecipeError::RecipeError(const std::string& pointer, const std::string& reason)
     : std::runtime_error((pointer.empty() ? "(top)" : pointer) + ": " + reason) {}
 
@@ -29,8 +36,8 @@ json parse_bounded(std::string_view text, std::size_t max_bytes, int max_depth) 
                 break;
             case json::parse_event_t::key:
                 if (!keys.back().insert(parsed.get<std::string>()).second) {
-                    throw RecipeError(
-                        "", "has the key '" + parsed.get<std::string>() + "' twice in one object");
+                    throw RecipeError("", "has the key " + shown_key(parsed.get<std::string>()) +
+                                              " twice in one object");
                 }
                 break;
             default:
@@ -94,7 +101,7 @@ const json& ObjectFields::array(const std::string& name, std::size_t max_items) 
 void ObjectFields::finish() const {
     for (const auto& item : object_.items()) {
         if (!asked_.contains(item.key())) {
-            throw RecipeError(pointer_, "has an unknown field '" + item.key().substr(0, 64) + "'");
+            throw RecipeError(pointer_, "has an unknown field " + shown_key(item.key()));
         }
     }
 }

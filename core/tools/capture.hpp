@@ -11,7 +11,8 @@
 namespace difffuzz {
 
 // Feeds on the bytes of one stream in order. Holds at most `limit` bytes, of which the first half
-// (rounded up) is the prefix and the rest is a ring with the latest bytes.
+// (rounded up) is the prefix and the rest is a ring with the latest bytes; while it grows, it takes
+// up to half as much more.
 class Capture {
 public:
     explicit Capture(std::uint64_t limit);

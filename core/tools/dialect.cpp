@@ -1,5 +1,9 @@
 #include "core/tools/dialect.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace difffuzz {
 namespace {
 
@@ -60,13 +64,27 @@ bool is_operand(const Argument& argument) {
     return !argument.option.empty() && argument.option.front() != '-';
 }
 
+bool is_locked(const Case& c, const std::string& id) {
+    const auto image = std::ranges::find(c.images, id, &ImageRecipe::id);
+    return format_of(c, id) == "luks" ||
+           (image != c.images.end() &&
+            std::ranges::find(image->options, encryption_option, &FormatOption::name) !=
+                image->options.end());
+}
+
 std::string by_driver(const Case& c, const std::string& id) {
-    const std::string driver(format_of(c, id));
-    const std::string key = driver == "luks" ? ",key-secret=" + std::string(secret_id) : "";
-    return "driver=" + driver + key + ",file.driver=file,file.filename=" + file_name_of(c, id);
+    const std::string_view driver = format_of(c, id);
+    return is_locked(c, id) ? locked_image_options(driver, file_name_of(c, id))
+                            : fmt::format("driver={},file.driver=file,file.filename={}", driver,
+                                          file_name_of(c, id));
 }
 
 }  // namespace
+
+std::string locked_image_options(std::string_view format, std::string_view name) {
+    return fmt::format("driver={},{}key-secret={},file.driver=file,file.filename={}", format,
+                       format == "luks" ? "" : "encrypt.", secret_id, name);
+}
 
 std::string_view program_of(const Step& step) {
     return step.operation == "io" ? "qemu-io" : "qemu-img";

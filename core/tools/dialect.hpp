@@ -9,9 +9,14 @@
 
 namespace difffuzz {
 
-// By this id luks images are opened with --image-opts ("driver=luks,key-secret=ID,..."); the step
+// By this id locked images are opened with --image-opts ("driver=luks,key-secret=ID,..."); the step
 // must define the secret.
 inline constexpr std::string_view secret_id = "sec0";
+// The creation option that makes an image of another format than luks a locked one.
+inline constexpr std::string_view encryption_option = "encrypt.format";
+
+// What opens the file `name` with that secret: the value that --image-opts has an image named by.
+std::string locked_image_options(std::string_view format, std::string_view name);
 
 // argv without the program's name: the command, then the arguments in order, an option and its
 // value as two words, option lists as "name=value,name=value" (commas within a value doubled, as

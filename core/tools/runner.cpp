@@ -437,7 +437,7 @@ private:
 
     static Ending ending(int status) {
         if (WIFSIGNALED(status)) {
-            return Signalled{WTERMSIG(status), WCOREDUMP(status)};
+            return Signalled{WTERMSIG(status), WCOREDUMP(status) != 0};
         }
         return Exited{WEXITSTATUS(status)};
     }

@@ -9,8 +9,9 @@ namespace difffuzz::stand_in {
 inline constexpr const char* program_variable = "DIFFFUZZ_STAND_IN_FOR";
 // Entries of the environment that this program needs, each with this in front of it.
 inline constexpr const char* entry_prefix = "DIFFFUZZ_STAND_IN_SET_";
-// Name of the fault to plant; unset: none.
+// Names of faults, of which the first that the command is about is planted; unset: none.
 inline constexpr const char* fault_variable = "DIFFFUZZ_STAND_IN_FAULT";
+inline constexpr char fault_separator = ',';
 // Name of an empty file that the stand-in makes in its TMPDIR when it has planted the fault.
 inline constexpr const char* mark = "planted";
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/cases/digest.hpp"
+#include "reporting/attribution_text.hpp"
 #include "reporting/filing/embedded_record.hpp"
 #include "reporting/filing/markers.hpp"
 #include "reporting/markdown.hpp"
@@ -59,14 +60,10 @@ std::string outcome_lines(const json& record, const std::string& side, std::size
     return lines;
 }
 
-// Who is to blame, where something tells.
+// Who is to blame, and who says so.
 std::string attribution_block(const json& record) {
-    if (!record.contains("attribution") || record.at("attribution") == "undecided") {
-        return {};
-    }
-    const std::string lines =
-        record.at("attribution").dump(1, ' ', false, json::error_handler_t::replace);
-    return "Attribution:\n\n" + fenced(first_lines(lines, max_details_bytes), "json") + "\n";
+    const std::string text = attribution_text(record);
+    return text.empty() ? text : "Attribution:\n\n" + fenced(text, "text") + "\n";
 }
 
 std::string sighting_of(const json& record, const IssueContext& context) {
@@ -103,9 +100,10 @@ std::string body_of(const FoundBucket& bucket, const IssueContext& context,
     std::string body =
         "This issue was written by a machine: difffuzz, a differential fuzzer of disk-image "
         "tools.\n\n## What differs\n\n" +
-        wording.what + "\n\nSeverity: " + plain_words(bucket.severity, 40) +
+        wording.what + "\n\n" + attribution_block(record) +
+        "Severity: " + plain_words(bucket.severity, 40) +
         ". Cases of the campaign that show it: " + std::to_string(bucket.cases) + ".\n\n" +
-        attribution_block(record) + tools_block(record, context) + "\n## Steps\n\n" +
+        tools_block(record, context) + "\n## Steps\n\n" +
         "The commands, on the images of the recipe below:\n\n" +
         fenced(commands_text(record, max_commands_bytes), "sh") +
         "\nTo run them with their images, save the text of this issue as `issue.md` and run:\n\n" +

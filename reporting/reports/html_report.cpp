@@ -4,6 +4,7 @@
 
 #include "core/cases/base64.hpp"
 #include "core/cases/digest.hpp"
+#include "reporting/attribution_text.hpp"
 #include "reporting/record_text.hpp"
 #include "reporting/reports/html_assets.hpp"
 #include "reporting/reports/report_data.hpp"
@@ -92,10 +93,7 @@ json bucket_of(const FoundBucket& bucket, const std::string& script) {
                                  .dump(1, ' ', false, json::error_handler_t::replace)
                                  .substr(0, max_text_bytes)
                            : "";
-    shown["attribution"] =
-        record.contains("attribution") && record.at("attribution") != "undecided"
-            ? record.at("attribution").dump(1, ' ', false, json::error_handler_t::replace)
-            : "";
+    shown["attribution"] = attribution_text(record);
     return shown;
 }
 

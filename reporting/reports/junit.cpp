@@ -86,7 +86,8 @@ void add_bucket(const FoundBucket& bucket, Suite& suite) {
         return;
     }
     const Wording wording = wording_of(bucket.record);
-    if (bucket.status.starts_with("known") || bucket.severity == "reference") {
+    if (bucket.status.starts_with("known") || bucket.status == "pre-existing" ||
+        bucket.severity == "reference") {
         ++suite.skipped;
         suite.add(bucket.operation, name,
                   fmt::format("      <skipped message=\"{}: {}\"/>\n",

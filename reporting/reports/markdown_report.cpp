@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "oracles/shown_text.hpp"
+#include "reporting/attribution_text.hpp"
 #include "reporting/markdown.hpp"
 #include "reporting/record_text.hpp"
 #include "reporting/reports/report_data.hpp"
@@ -34,15 +35,17 @@ std::string bucket_section(const FoundBucket& bucket) {
                plain_words(bucket.directory, 160) + "`\n\n";
     }
     const Wording wording = wording_of(bucket.record);
+    const std::string attribution = attribution_text(bucket.record);
     const std::string head = fmt::format(
         "<b>{}</b>: {} ({} {}, {})", plain_words(bucket.severity, 40), wording.title, bucket.cases,
         bucket.cases == 1 ? "case" : "cases", plain_words(bucket.status, 80));
     return folded(
-        head, wording.what + "\n\n" + wording.expected + "\n\n" +
-                  fenced(commands_text(bucket.record, 2'000), "sh") + "\n" +
-                  fenced(outcome(bucket.record, "subject") + outcome(bucket.record, "reference"),
-                         "text") +
-                  "\n`" + plain_words(bucket.directory, 160) + "`\n");
+        head,
+        wording.what + "\n\n" + (attribution.empty() ? "" : fenced(attribution, "text") + "\n") +
+            wording.expected + "\n\n" + fenced(commands_text(bucket.record, 2'000), "sh") + "\n" +
+            fenced(outcome(bucket.record, "subject") + outcome(bucket.record, "reference"),
+                   "text") +
+            "\n`" + plain_words(bucket.directory, 160) + "`\n");
 }
 
 }  // namespace

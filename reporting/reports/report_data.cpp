@@ -54,7 +54,7 @@ std::vector<std::uint64_t> first_cases(const nlohmann::json& summary) {
     std::vector<std::uint64_t> first;
     for (const nlohmann::json& bucket : summary.at("buckets")) {
         const auto status = bucket.at("status").get<std::string>();
-        if (!status.starts_with("known(") && status != "flaky" &&
+        if (!status.starts_with("known(") && status != "flaky" && status != "pre-existing" &&
             bucket.at("severity") != "reference") {
             first.push_back(bucket.at("kept").at(0).get<std::uint64_t>());
         }

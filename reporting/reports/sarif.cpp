@@ -52,6 +52,9 @@ json result_of(const FoundBucket& bucket) {
                   {"status", bucket.status},
                   {"suspicion", wording.suspicion},
                   {"case", bucket.index}}}};
+    if (bucket.status == "regression" || bucket.status == "pre-existing") {
+        result["baselineState"] = bucket.status == "regression" ? "new" : "unchanged";
+    }
     if (bucket.status.starts_with("known")) {
         result["suppressions"] = {{{"kind", "external"}, {"justification", bucket.status}}};
     }

@@ -6,8 +6,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "campaign/triage/attribution/attribution.hpp"
 #include "oracles/shown_text.hpp"
+#include "reporting/attribution_text.hpp"
 #include "reporting/reports/reach_ledger.hpp"
+#include "reporting/seen/comparison.hpp"
 
 namespace difffuzz {
 namespace {
@@ -74,7 +77,12 @@ json buckets_json(const Tally& tally) {
                           {"features", bucket->features},
                           {"explanation", bucket->explanation},
                           {"slipped_from", bucket->slipped_from},
-                          {"symptom", bucket->symptom}});
+                          {"symptom", bucket->symptom},
+                          {"attribution", bucket->attribution.is_null() ? to_json(Attribution{})
+                                                                        : bucket->attribution}});
+        if (!bucket->baseline.is_null()) {
+            result.back()["baseline"] = bucket->baseline.at("runs");
+        }
     }
     return result;
 }
@@ -92,6 +100,41 @@ json known_json(const CampaignResult& result) {
             {"cases", tally.cases()},
             {"entries", std::move(entries)},
             {"warnings", share_warnings(tally, result.known)}};
+}
+
+json baseline_json(const CampaignResult& result) {
+    json fixed = json::array();
+    for (const FixedBucket& bucket : result.fixed.buckets) {
+        fixed.push_back({{"type", bucket.type},
+                         {"severity", bucket.severity},
+                         {"cases", bucket.cases},
+                         {"first", bucket.first}});
+    }
+    return {{"version", result.baseline->version_text},
+            {"identity", result.baseline->identity},
+            {"cases", result.fixed.cases},
+            {"no_answer", result.fixed.no_answer},
+            {"fixed", std::move(fixed)}};
+}
+
+std::vector<std::string> baseline_lines(const json& baseline) {
+    std::vector<std::string> lines;
+    if (const auto cases = baseline.at("cases").get<std::uint64_t>(); cases > 0) {
+        lines.push_back(fmt::format(
+            "fixed meanwhile: {} of what the baseline shows in {} cases the subject does not{}",
+            baseline.at("fixed").size(), cases,
+            baseline.at("no_answer") == 0
+                ? ""
+                : fmt::format(" ({} without an answer)",
+                              baseline.at("no_answer").get<std::uint64_t>())));
+    }
+    for (const json& bucket : baseline.at("fixed")) {
+        lines.push_back(fmt::format(
+            "  {:<12} {:<32} {:>5} cases, the first is {}",
+            bucket.at("severity").get<std::string>(), bucket.at("type").get<std::string>(),
+            bucket.at("cases").get<std::uint64_t>(), bucket.at("first").get<std::uint64_t>()));
+    }
+    return lines;
 }
 
 std::uint64_t sum_of(const json& counts) {
@@ -143,6 +186,10 @@ std::string saturation_line(const json& summary) {
                        fmt::join(tenths, " "), last, iterations);
 }
 
+bool is_shown(const json& status) {
+    return status == "new" || status == "regression" || status == "pre-existing";
+}
+
 std::string share(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? "-"
                       : fmt::format("{:.1f} %",
@@ -176,40 +223,46 @@ json summary_json(const CampaignResult& result) {
     for (const auto& [index, side] : result.tally.hangs()) {
         hangs.push_back({{"index", index}, {"side", side}});
     }
-    return {{"schema", summary_schema},
-            {"verdict",
-             {{"exit", static_cast<int>(result.verdict.exit)},
-              {"line", result.verdict.line},
-              {"reasons", result.verdict.reasons}}},
-            {"seed", result.seed},
-            {"iterations", result.iterations},
-            {"generator", generator_version},
-            {"plan", plan_digest(result.plan)},
-            {"subject",
-             {{"version", result.subject.version_text}, {"identity", result.subject.identity}}},
-            {"reference",
-             {{"version", result.reference.version_text}, {"identity", result.reference.identity}}},
-            {"books", books_json(result.tally.books())},
-            {"compared", result.tally.compared()},
-            {"operations", operations_json(result.tally)},
-            {"layers", layers_json(result.tally)},
-            {"reach", reach_ledger(result)},
-            {"buckets", buckets_json(result.tally)},
-            {"hangs", hangs},
-            {"not_accepted", result.tally.not_accepted()},
-            {"not_compared", result.tally.harness_reasons()},
-            {"controls", controls},
-            {"unavailable", unavailable_json(result.unavailable)},
-            {"not_done", {"determinism of the subject: not sampled"}},
-            {"known", known_json(result)},
-            {"containment", to_json(result.containment)},
-            {"figures",
-             {{"seconds", result.seconds},
-              {"workers_cpu_us", result.usage.own_cpu_us},
-              {"workers_peak_bytes", result.usage.peak_memory_bytes},
-              {"coordinator_cpu_us", result.coordinator_cpu_us},
-              {"coordinator_peak_bytes", result.coordinator_peak_bytes},
-              {"tools_cpu_us", result.usage.tools_cpu_us}}}};
+    json summary{
+        {"schema", summary_schema},
+        {"verdict",
+         {{"exit", static_cast<int>(result.verdict.exit)},
+          {"line", result.verdict.line},
+          {"reasons", result.verdict.reasons}}},
+        {"seed", result.seed},
+        {"iterations", result.iterations},
+        {"generator", generator_version},
+        {"plan", plan_digest(result.plan)},
+        {"subject",
+         {{"version", result.subject.version_text}, {"identity", result.subject.identity}}},
+        {"reference",
+         {{"version", result.reference.version_text}, {"identity", result.reference.identity}}},
+        {"books", books_json(result.tally.books())},
+        {"compared", result.tally.compared()},
+        {"operations", operations_json(result.tally)},
+        {"layers", layers_json(result.tally)},
+        {"reach", reach_ledger(result)},
+        {"buckets", buckets_json(result.tally)},
+        {"slips_left_out", result.slips_left_out},
+        {"hangs", hangs},
+        {"not_accepted", result.tally.not_accepted()},
+        {"not_compared", result.tally.harness_reasons()},
+        {"controls", controls},
+        {"unavailable", unavailable_json(result.unavailable)},
+        {"not_done", {"determinism of the subject: not sampled"}},
+        {"known", known_json(result)},
+        {"containment", to_json(result.containment)},
+        {"figures",
+         {{"seconds", result.seconds},
+          {"workers_cpu_us", result.usage.own_cpu_us},
+          {"workers_peak_bytes", result.usage.peak_memory_bytes},
+          {"coordinator_cpu_us", result.coordinator_cpu_us},
+          {"coordinator_peak_bytes", result.coordinator_peak_bytes},
+          {"tools_cpu_us", result.usage.tools_cpu_us}}}};
+    if (result.baseline) {
+        summary["baseline"] = baseline_json(result);
+    }
+    return summary;
 }
 
 std::string summary_text(const json& summary) {
@@ -218,6 +271,9 @@ std::string summary_text(const json& summary) {
     const auto add = [&](const std::string& line) { text += printable_text(line) + "\n"; };
     add(fmt::format("subject    {}", summary.at("subject").at("version").get<std::string>()));
     add(fmt::format("reference  {}", summary.at("reference").at("version").get<std::string>()));
+    if (summary.contains("baseline")) {
+        add(fmt::format("baseline   {}", summary.at("baseline").at("version").get<std::string>()));
+    }
     const auto iterations = summary.at("iterations").get<std::uint64_t>();
     add(fmt::format("seed {}, {} {}", summary.at("seed").get<std::uint64_t>(), iterations,
                     iterations == 1 ? "case" : "cases"));
@@ -275,7 +331,15 @@ std::string summary_text(const json& summary) {
     }
     std::vector<json> shown;
     std::ranges::copy_if(summary.at("buckets"), std::back_inserter(shown),
-                         [](const json& bucket) { return bucket.at("status") == "new"; });
+                         [](const json& bucket) { return is_shown(bucket.at("status")); });
+    // Regressions are what was asked for.
+    std::ranges::stable_partition(
+        shown, [](const json& bucket) { return bucket.at("status") != "pre-existing"; });
+    if (summary.contains("baseline")) {
+        for (const std::string& line : baseline_lines(summary.at("baseline"))) {
+            add(line);
+        }
+    }
     if (!shown.empty()) {
         add("");
         add("new divergences, worst first:");
@@ -295,6 +359,9 @@ std::string summary_text(const json& summary) {
                                     message));
                 }
             }
+            for (const std::string& line : attribution_lines(bucket)) {
+                add("      " + line);
+            }
             for (const json& line : bucket.at("explanation")) {
                 add("      " + line.get<std::string>());
             }
@@ -302,12 +369,21 @@ std::string summary_text(const json& summary) {
                             bucket.at("kept").at(0).get<std::uint64_t>()));
         }
     }
+    if (const auto slips = summary.value("slips_left_out", std::uint64_t{0}); slips > 0) {
+        add(fmt::format("met while shrinking and not followed: {} further {}", slips,
+                        slips == 1 ? "symptom" : "symptoms"));
+    }
     if (!summary.at("buckets").empty()) {
         add(saturation_line(summary));
     }
     add("");
     for (const std::string& line : reach_lines(summary.at("reach"))) {
         add(line);
+    }
+    if (summary.contains("seen")) {
+        for (const std::string& line : seen_lines(summary.at("seen"))) {
+            add(line);
+        }
     }
     std::string not_done = "not done:";
     for (const json& item : summary.at("not_done")) {

@@ -113,11 +113,51 @@ TEST_F(Evidence, DamagedFilesAreNamed) {
     expect_sentence(difffuzz(scratch_, {"report", "out", "--canonical"}), "records");
 }
 
+TEST_F(Evidence, OfAnotherFingerprintVersionIsPutIntoTodaysBuckets) {
+    const auto rebucketed = [&] {
+        const Ended ended = difffuzz(scratch_, {"report", "out", "--rebucket", "--json"});
+        EXPECT_EQ(ended.code, 0) << ended.err;
+        return json::parse(ended.out).at("buckets");
+    };
+    const json today = rebucketed();
+    EXPECT_EQ(today.at(0).at("before").at(0), today.at(0).at("fingerprint"));
+
+    const fs::path path = record();
+    json old = read_json(path);
+    old["fingerprint_version"] = 99;
+    old["fingerprint"] = "0123456789abcdef";
+    write(path, old.dump());
+    expect_sentence(difffuzz(scratch_, {"report", "out", "--markdown", "-"}),
+                    "/fingerprint_version");
+    const json again = rebucketed();
+    ASSERT_EQ(again.size(), today.size());
+    for (std::size_t i = 0; i < today.size(); ++i) {
+        EXPECT_EQ(again.at(i).at("fingerprint"), today.at(i).at("fingerprint"));
+        EXPECT_EQ(again.at(i).at("records"), today.at(i).at("records"));
+    }
+    EXPECT_THAT(difffuzz(scratch_, {"report", "out", "--rebucket"}).out,
+                HasSubstr(", was 0123456789abcdef"));
+    EXPECT_EQ(read_json(path), old);
+
+    old["symptom"]["layer"] = 3;
+    write(path, old.dump());
+    expect_sentence(difffuzz(scratch_, {"report", "out", "--rebucket"}), "record.json");
+    EXPECT_EQ(difffuzz(scratch_, {"report", "out", "--rebucket", "--canonical"}).code, 2);
+}
+
 TEST_F(Evidence, DamagedJournalsAreNamed) {
     for (const char* line : {"[", "3", "{\"committed\":3}", "{\"started\":-1,\"alone\":true}"}) {
         write(at("journal.ndjson"), std::string(line) + "\n");
         expect_sentence(difffuzz(scratch_, {"report", "out", "--canonical"}), "line 1 of 'out");
     }
+}
+
+TEST_F(Evidence, WordsOfAJournalThatWouldLeadElsewhereAreRefused) {
+    std::string outside = read_file(at("journal.ndjson"));
+    const std::string type = "\"type\":\"info_crash_divergence\"";
+    outside.replace(outside.find(type), type.size(), "\"type\":\"../../info\"");
+    write(at("journal.ndjson"), outside);
+    expect_sentence(difffuzz(scratch_, {"report", "out", "--canonical"}), "/committed/type");
 }
 
 TEST_F(Evidence, PipesAndLinksAreNotFollowed) {

@@ -101,6 +101,38 @@ TEST(Reducers, DropStepsWithWhatNeedsThem) {
     EXPECT_THAT(things(step_edits, from), Not(Contains("step 3")));
 }
 
+TEST(Reducers, MakeNeutralWritesPartOfTheImage) {
+    Reduced from = chain();
+    Step write{Actor::neutral,
+               "io",
+               "write",
+               ValidIntent{},
+               {{"-f", WordValue{"raw"}},
+                {"-P", NumberValue{7}},
+                {"", plain_size(4096)},
+                {"", plain_size(512)},
+                {"", ImageValue{"base"}}}};
+    Step zeros = write;
+    zeros.arguments[1] = {"-z", std::nullopt};
+    Step made = write;
+    made.arguments.back().value = ImageValue{"out"};
+    from.c.steps.insert(from.c.steps.begin() + 1, {write, zeros, made});
+    from.culprit = 6;
+    const Reduced first = result(absorb_edits, from, "step 1", "a write of image base");
+    EXPECT_EQ(first.c.steps.size(), 6U);
+    EXPECT_EQ(first.culprit, 5U);
+    ASSERT_EQ(first.c.images[0].content.size(), 1U);
+    EXPECT_EQ(first.c.images[0].content[0],
+              (ContentWrite{WriteKind::write, 4096, 512, ByteFill{7}}));
+    EXPECT_EQ(
+        result(absorb_edits, from, "step 2", "a write of image base").c.images[0].content[0].kind,
+        WriteKind::zero);
+    // Neither what is written to an output, nor what comes after the symptom, nor a tool's step.
+    EXPECT_EQ(things(absorb_edits, from).size(), 2U);
+    from.culprit = 1;
+    EXPECT_TRUE(things(absorb_edits, from).empty());
+}
+
 TEST(Reducers, DropArgumentsAndOptionsOfLists) {
     Reduced from;
     from.c.steps.push_back(step(
@@ -192,6 +224,9 @@ TEST(Reducers, ShrinkSizesAndCutWhatLiesBeyond) {
     const Reduced cut = result(size_edits, from, "size of image src", "512");
     EXPECT_EQ(cut.c.images[0].size, 1U << 20);
     EXPECT_EQ(cut.c.images[1].content[0].length, 512U);
+    from.c.images[1].content[0].offset = 100;
+    EXPECT_EQ(result(size_edits, from, "size of image src", "512").c.images[1].content[0].length,
+              412U);
 }
 
 TEST(Reducers, UndoDamageFieldByField) {
@@ -272,6 +307,18 @@ TEST(Reducers, ReplaceFormatsByRawAndQcow2) {
     EXPECT_EQ(words(all), "raw raw");
     EXPECT_EQ(all.c.outputs[0].format, "raw");
     EXPECT_THAT(things(format_edits, all), testing::IsEmpty());
+}
+
+TEST(Reducers, LeaveARawImageNothingThatOnlyOthersHave) {
+    const Reduced from = chain();
+    const ImageRecipe raw = result(format_edits, from, "format of image src", "raw").c.images.at(1);
+    EXPECT_EQ(raw.format, "raw");
+    EXPECT_TRUE(raw.options.empty());
+    EXPECT_TRUE(raw.snapshots.empty());
+    EXPECT_TRUE(raw.bitmaps.empty());
+    EXPECT_EQ(raw.backing, std::nullopt);
+    EXPECT_EQ(raw.content.at(1).kind, WriteKind::write);
+    EXPECT_EQ(raw.content.at(2).kind, WriteKind::zero);
 }
 
 }  // namespace

@@ -180,6 +180,17 @@ TEST(Fingerprint, HasWordsAndNoNumbersOrNames) {
     EXPECT_THAT(case_features(info_case()),
                 ElementsAre("info", "info --output json", "intent valid", "qcow2 image",
                             "qcow2 image with cluster_size", "qcow2 image with data"));
+    Case more = info_case();
+    more.images[0].backing = "base";
+    more.images[0].snapshots = {{"s", 0}};
+    more.images[0].bitmaps = {{"b", 65536, true, {}}};
+    more.images[0].content[0].kind = WriteKind::zero;
+    more.images[0].damage = {{"header.version", 0, 7}};
+    for (const char* feature : {"qcow2 image with a backing file", "qcow2 image with snapshots",
+                                "qcow2 image with bitmaps", "qcow2 image with zeros",
+                                "qcow2 image damaged at header.version"}) {
+        EXPECT_THAT(case_features(more), Contains(feature));
+    }
 }
 
 CaseReport diverged(std::uint64_t index, const std::string& fingerprint) {
@@ -221,6 +232,23 @@ TEST(BucketsAfterTriage, JoinWhatShrankToOneAndSplitWhatDidNot) {
     EXPECT_THAT(buckets.at("a").kept, ElementsAre(2U));
     EXPECT_EQ(buckets.at("c").status, "untriaged");
     EXPECT_EQ(buckets.at("slip").slipped_from, "x");
+}
+
+TEST(Slips, ThatWereNotFollowedAreCounted) {
+    const Case c = info_case();
+    const auto key = [](const char* field) { return symptom_key(symptom_named(field)); };
+    CaseReport seen = report_of(c, Terminal::diverged, "seen");
+    seen.fingerprint = "f";
+    Tally tally;
+    tally.add(seen);
+    TriageResult first;
+    first.symptom_key = key("seen");
+    first.slips = {{{c, 0}, key("followed")}, {{c, 0}, key("left")}, {{c, 0}, key("seen")}};
+    TriageResult second;
+    second.symptom_key = key("followed");
+    second.slips = {{{c, 0}, key("left")}, {{c, 0}, key("left too")}};
+    EXPECT_EQ(slips_left_out(tally, {first, second}), 2U);
+    EXPECT_EQ(slips_left_out(tally, {}), 0U);
 }
 
 TEST(Verdict, FlakyDivergencesAreNoneAndGiveNoVerdict) {

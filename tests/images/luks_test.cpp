@@ -94,7 +94,7 @@ TEST(Luks, WhatCannotBeReadIsSaid) {
     EXPECT_EQ(why({{"header.version", 0, 2}}), whole + "no header of version 1");
     EXPECT_EQ(why({{"header.mode", 0, 0}}), whole + "another cipher than AES-256-XTS with SHA-256");
     EXPECT_EQ(why({{"header.payload", 0, 0xffffffff}}),
-              whole + "the payload begins past the end of the file");
+              "top.luks: the luks payload begins past the end of the file");
     for (const char* field : {"slot.state", "slot.iterations", "slot.salt", "slot.material",
                               "slot.stripes", "header.digest", "header.digest_iterations"}) {
         EXPECT_EQ(why({{field, 0, 0xffffffff}}), whole + "no slot opens") << field;

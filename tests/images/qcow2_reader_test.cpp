@@ -158,7 +158,9 @@ TEST_F(DamagedQcow2, RefusesWhatQemuImgRefuses) {
     put(qcow2::at_incompatible, std::uint64_t{1} << 40U);
     expect_both_refuse("unknown feature");
     put(qcow2::at_encryption, std::uint32_t{1});
-    expect_both_refuse("encrypted");
+    expect_both_refuse("encrypted by the older method");
+    put(qcow2::at_encryption, std::uint32_t{2});
+    expect_both_refuse("encrypted, without a header to open");
     put(qcow2::at_compression_type, std::uint8_t{1});
     expect_both_refuse("compression type without its feature bit");
     put(0, std::uint32_t{0});

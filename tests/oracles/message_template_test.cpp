@@ -113,6 +113,9 @@ TEST(ShownText, EscapesAndCuts) {
     EXPECT_EQ(shown_text("abcdefghij", 8), "abcde…");
     EXPECT_EQ(shown_text("abcdefgh", 8), "abcdefgh");
     EXPECT_EQ(shown_text("\xed\xa0\x80", 100), "\\xED\\xA0\\x80");
+    // A control character of C1 in two bytes, and the first character behind these.
+    EXPECT_EQ(shown_text("\xc2\x9f", 100), "\\xC2\\x9F");
+    EXPECT_EQ(shown_text("\xc2\xa0", 100), "\xc2\xa0");
     EXPECT_EQ(hex("\x01\xfe"), "01fe");
 }
 

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "oracles/normaliser.hpp"
+#include "oracles/sanitizer_text.hpp"
 
 namespace difffuzz {
 namespace {
@@ -28,6 +29,27 @@ TEST(Normalisers, DiskSizeMasksTheAllocationOnly) {
     EXPECT_EQ(applied(disk_size_text(), "disk size: unavailable"), "disk size: unavailable");
     EXPECT_EQ(applied(disk_size_text(), "disk size: 196 KiB more"), "disk size: 196 KiB more");
     EXPECT_EQ(applied(disk_size_text(), "image: disk size: 196 KiB"), "image: disk size: 196 KiB");
+}
+
+TEST(Normalisers, SanitizerReportMasksProcessAndAddressesOfAReportOnly) {
+    EXPECT_EQ(applied(sanitizer_report_text(),
+                      "==4711==ERROR: AddressSanitizer: heap-buffer-overflow on address "
+                      "0x60b0000000a4 at pc 0x55a3b2c1d2e3 bp 0x7ffc1 sp 0x7ffc12345678\n"
+                      "    #0 0x55a3b2c1d2e2 in main (/tool/subject+0x12e2e2)\n"
+                      "=>0x0c1680000010: fa fa 04[fa]\n==4711==ABORTING\n"),
+              "==<pid>==ERROR: AddressSanitizer: heap-buffer-overflow on address "
+              "<address> at pc <address> bp <address> sp <address>\n"
+              "    #0 <address> in main (/tool/subject+0x12e2e2)\n"
+              "=><address>: fa fa 04[fa]\n==<pid>==ABORTING\n");
+    // What tells of null is kept.
+    EXPECT_EQ(applied(sanitizer_report_text(),
+                      "AddressSanitizer: SEGV on unknown address 0x000000000010"),
+              "AddressSanitizer: SEGV on unknown address 0x000000000010");
+    EXPECT_EQ(
+        applied(sanitizer_report_text(), "a.c:3:2: runtime error: load of address 0x602000000011"),
+        "a.c:3:2: runtime error: load of address <address>");
+    EXPECT_EQ(applied(sanitizer_report_text(), "offset 0x60b0000000a4 of ==4711=="),
+              "offset 0x60b0000000a4 of ==4711==");
 }
 
 TEST(Normalisers, ElapsedTimeMasksADurationOnly) {
@@ -124,7 +146,7 @@ TEST(Normalisers, EachHasANameAndAReason) {
         EXPECT_TRUE(names.insert(normaliser->name).second);
         EXPECT_FALSE(normaliser->reason.empty());
     }
-    EXPECT_EQ(names.size(), 7U);
+    EXPECT_EQ(names.size(), 8U);
     for (const JsonNormaliser* normaliser : json_normalisers()) {
         EXPECT_FALSE(normaliser->name.empty());
         EXPECT_FALSE(normaliser->reason.empty());

@@ -87,8 +87,12 @@ TEST(Crash, ASignalOfTheSubjectIsACrashWhateverTheReferenceDid) {
     EXPECT_EQ(difference.symptom.subject_message, "SIGSEGV");
     EXPECT_EQ(difference.symptom.subject_class, "crashed");
 
-    scene.reference_outcome().ending = exited(1);
+    // Nor do its words make it another symptom.
+    scene.both_refuse("bad image");
+    scene.subject_outcome().ending = Signalled{SIGSEGV, true};
+    scene.subject_outcome().err = {};
     EXPECT_THAT(diverging(scene), ElementsAre(LayerId::crash));
+    EXPECT_EQ(scene.run(LayerId::crash).difference->symptom.reference_message, "");
 }
 
 TEST(Crash, ASignalOfTheReferenceAloneIsTheReferences) {
@@ -120,6 +124,8 @@ TEST(Crash, ASanitizerReportCountsThoughTheProgramRefused) {
     EXPECT_EQ(difference.symptom.field, "sanitizer");
     EXPECT_EQ(difference.symptom.subject_message,
               "==<n>==ERROR: AddressSanitizer: heap-buffer-overflow on address <n>");
+    EXPECT_EQ(difference.details.at("subject").at("line"),
+              "==<pid>==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602f");
     scene.subject_outcome().err = stream("a.c:12:3: runtime error: signed integer overflow\n");
     EXPECT_EQ(scene.run(LayerId::crash).difference->symptom.field, "sanitizer");
 }
@@ -199,6 +205,8 @@ TEST(Error, CoreMessagesContainOneAnother) {
     EXPECT_EQ(scene.run(LayerId::error).verdict, LayerVerdict::agree);
     scene.subject_outcome().err =
         stream("\nqemu-img: error: Invalid step size specified: '5'.\nhint");
+    EXPECT_EQ(scene.run(LayerId::error).verdict, LayerVerdict::agree);
+    std::swap(scene.subject_outcome().err, scene.reference_outcome().err);
     EXPECT_EQ(scene.run(LayerId::error).verdict, LayerVerdict::agree);
     scene.subject_outcome().err = stream("Failed to get \"write\" lock\n");
     EXPECT_THAT(diverging(scene), ElementsAre(LayerId::error));

@@ -34,6 +34,9 @@ TEST(Header, TheFirstLineIsHeldByteForByte) {
     EXPECT_EQ(difference.symptom.subject_message, "Sending <n> read requests");
     scene.subject_outcome().out = stream("");
     EXPECT_EQ(scene.run(LayerId::header).verdict, LayerVerdict::diverge);
+    scene.both_print("no end");
+    scene.reference_outcome().out = stream("no end\n");
+    EXPECT_EQ(scene.run(LayerId::header).verdict, LayerVerdict::diverge);
 }
 
 TEST(Header, NeedsOutputAndText) {

@@ -53,6 +53,13 @@ TEST(Resource, FourTimesTheReferenceAndSomeMoreIsAllowed) {
     EXPECT_EQ(field_of(scene), "processes");
 }
 
+TEST(Resource, TheBoundOfALargeFigureDoesNotWrapAround) {
+    Scene scene = measured();
+    scene.reference_outcome().usage.written_bytes = std::uint64_t{1} << 62;
+    scene.subject_outcome().usage.written_bytes = 100 * mib;
+    EXPECT_EQ(scene.run(LayerId::resource).verdict, LayerVerdict::agree);
+}
+
 TEST(Resource, AFrugalSubjectIsFine) {
     Scene scene = measured();
     scene.reference_outcome().usage.peak_memory_bytes = 1000 * mib;

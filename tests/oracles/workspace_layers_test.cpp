@@ -60,6 +60,12 @@ TEST(Inputs, WhatMayChangeMay) {
     EXPECT_EQ(reason_of(scene, LayerId::inputs), "no image that must not change");
 }
 
+TEST(Inputs, AnOutputThatNoStepMadeBeforeIsNone) {
+    Scene scene;
+    scene.may_change.clear();
+    EXPECT_EQ(scene.run(LayerId::inputs).verdict, LayerVerdict::agree);
+}
+
 TEST(Inputs, ACutListIsInconclusive) {
     Scene scene;
     remove(scene.subject, "src.qcow2");
@@ -83,6 +89,16 @@ TEST(Files, ALeftoverAndAMissingOutputAreTold) {
     Scene other;
     remove(other.reference, "out.qcow2");
     EXPECT_EQ(diverged(other, LayerId::files).symptom.direction, Direction::reference);
+}
+
+TEST(Files, WhatWasThereBeforeIsMissingAndNoLeftover) {
+    Scene scene;
+    const FileEntry notes{"notes", FileType::regular, 5, 0};
+    scene.subject.initial.push_back(notes);
+    scene.reference.initial.push_back(notes);
+    scene.reference.steps[0].files.push_back(notes);
+    EXPECT_EQ(diverged(scene, LayerId::files).symptom.field, "missing");
+    EXPECT_EQ(diverged(scene, LayerId::files).symptom.direction, Direction::subject);
 }
 
 TEST(Files, SizesCountOnlyOfWhatIsNoImage) {

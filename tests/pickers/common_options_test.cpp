@@ -15,7 +15,9 @@ Case drawn_with(std::string_view operation, std::string_view option) {
     plan.damaged_percent = 0;
     for (std::uint64_t i = 0; i < 2000; i += 2) {
         Case c = draw_case(plan, 4, i, 0);
-        if (has_option(c.steps.back(), option)) {
+        const bool both = has_option(c.steps.back(), image_options_option) &&
+                          has_option(c.steps.back(), object_option);
+        if (has_option(c.steps.back(), option) && !both) {  // both: a locked image
             return c;
         }
     }

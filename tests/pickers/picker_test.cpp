@@ -109,6 +109,30 @@ TEST(PickCase, BreaksApplicableEnforcedRulesOnly) {
     EXPECT_GT(seen["no-file"], 500U);
 }
 
+TEST(PickCase, BreaksNoRuleThatBringsDownAnother) {
+    static const Rule rules[] = {
+        {"at-most-nine", true, "breaks the other, too",
+         [](const Case& c) { return number_of(last_step(c), "-n").value_or(0) > 9; },
+         [](Case& c, const Draws&) { set_number(c, 10); }},
+        {"not-ten", true, "", [](const Case& c) { return number_of(last_step(c), "-n") == 10; },
+         [](Case& c, const Draws&) { set_number(c, 10); }},
+        {"positive", true, "",
+         [](const Case& c) { return number_of(last_step(c), "-n").value_or(0) < 0; },
+         [](Case& c, const Draws&) { set_number(c, -1); }},
+    };
+    const Picker clumsy{"toy", "toy", draw_toy, toy_options, rules};
+    Plan plan;
+    plan.refused_percent = 100;
+    std::map<std::string, unsigned> seen;
+    for (std::uint64_t i = 0; i < 300; ++i) {
+        DrawState state = Draws::start(3, i, 0);
+        ++seen[std::string(broken_rule(pick_case(clumsy, {Draws(state), plan})))];
+    }
+    EXPECT_EQ(seen.size(), 2U);
+    EXPECT_GT(seen["positive"], 50U);
+    EXPECT_GT(seen[""], 100U);
+}
+
 TEST(ValidateCase, AcceptsWhatIsInTheEnvelope) {
     EXPECT_THAT(broken_in(toy_case(1)), IsEmpty());
     EXPECT_THAT(broken_in(refused(toy_case(10), "too-large")), IsEmpty());

@@ -98,10 +98,17 @@ TEST(IssueText, NamesWhoIsToBlameWhereSomethingTells) {
     FoundBucket bucket = bucket_with("words");
     bucket.record["attribution"] = "undecided";
     EXPECT_THAT(issue_text(bucket, {"1.0", "Linux", ""}).body, Not(HasSubstr("Attribution")));
-    bucket.record["attribution"] = {{"side", "subject"}, {"by", "@model"}};
-    const std::string body = issue_text(bucket, {"1.0", "Linux", ""}).body;
-    EXPECT_THAT(body, HasSubstr("Attribution:"));
-    EXPECT_THAT(outside_of_blocks(body), Not(HasSubstr("@model")));
+    bucket.record["attribution"] = {
+        {"side", "reference"},
+        {"voices", {{{"voice", "model"}, {"says", "reference"}, {"words", "@it is off"}}}}};
+    const IssueText text = issue_text(bucket, {"1.0", "Linux", ""});
+    EXPECT_THAT(text.title, testing::EndsWith("; the reference seems wrong"));
+    EXPECT_THAT(text.body, HasSubstr("Attribution:\n\n```text\nthe reference seems wrong\nmodel: "
+                                     "@it is off\n```"));
+    EXPECT_THAT(outside_of_blocks(text.body), Not(HasSubstr("@it")));
+    // Whatever a stranger puts there.
+    bucket.record["attribution"] = {{"side", "@side"}, {"voices", {7}}};
+    EXPECT_THAT(issue_text(bucket, {"1.0", "Linux", ""}).title, Not(HasSubstr("@")));
 }
 
 TEST(IssueText, SaysWhatTheCaseCouldNotLose) {

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Validates plan.json, summary.json and every record.json of evidence directories against docs/.
+"""Validates plan.json, summary.json, manifest.json and every record.json of evidence directories against docs/.
 
 Usage: validate_evidence.py DOCS EVIDENCE...   Prints the number of documents; exits with 1 when one
 of them is invalid.
@@ -14,7 +14,7 @@ import jsonschema
 def main() -> int:
     docs, evidence = pathlib.Path(sys.argv[1]), [pathlib.Path(name) for name in sys.argv[2:]]
     schemas = {name: json.loads((docs / f"{name}.schema.json").read_text())
-               for name in ("plan", "recipe", "record", "summary")}
+               for name in ("manifest", "plan", "recipe", "record", "summary")}
     store = {schema["$id"]: schema for schema in schemas.values()}
     validators = {}
     for name, schema in schemas.items():
@@ -28,6 +28,7 @@ def main() -> int:
     documents = []
     for directory in evidence:
         documents += [("plan", directory / "plan.json"), ("summary", directory / "summary.json")]
+        documents += [("manifest", path) for path in directory.glob("manifest.json")]
         documents += [("record", path) for name in ("record.json", "original/first_seen.json")
                       for path in sorted(directory.glob(f"records/*/*/{name}"))]
     failed = False

@@ -70,8 +70,11 @@ class Commands(unittest.TestCase):
             self.check(path, "\n".join(steps))
         for name, job in load(GITLAB).items():
             if isinstance(job, dict) and "script" in job:
-                self.check(f"{GITLAB}: {name}", "\n".join(job["script"] + job.get("after_script", [])))
-        self.check(SCALING, SCALING.read_text())
+                # What fails in an after_script makes no job red.
+                self.assertNotIn("after_script", job, name)
+                self.check(f"{GITLAB}: {name}", "\n".join(job["script"]))
+        code = [line for line in SCALING.read_text().splitlines() if line.startswith("    ")]
+        self.check(SCALING, "\n".join(code))
 
     def test_scripts_that_are_called_are_there(self):
         for path in [*WORKFLOWS, GITLAB]:

@@ -119,6 +119,16 @@ void misbehave_in_general(const std::string& mode, int argc, char** argv) {
     } else if (mode == "sanitized") {
         const std::string_view report = "==7==ERROR: AddressSanitizer: SEGV on unknown address\n";
         ::_exit(::write(STDERR_FILENO, report.data(), report.size()) > 0 ? 1 : 2);
+    } else if (mode == "wordy" && std::string_view(argv[1]) == "info") {
+        // Refuses in words that differ with every word of the command.
+        std::string text = "cannot do";
+        for (int i = 1; i < argc; ++i) {
+            text += std::string(" ") + argv[i];
+        }
+        text += "\n";
+        ::_exit(::write(STDERR_FILENO, text.data(), text.size()) > 0 ? 1 : 2);
+    } else if (mode == "refusing") {
+        ::_exit(::write(STDERR_FILENO, "qemu-img: no\n", 13) == 13 ? 1 : 2);
     } else if (mode == "asleep") {
         hang();
     } else if (mode == "noinfo" && std::string_view(argv[1]) == "info") {

@@ -7,6 +7,8 @@ namespace difffuzz {
 
 // Steps, with those that need what they made.
 std::vector<Edit> step_edits(const Reduced& from, const WordDomain& words);
+// Steps whose writes become part of an input image: a step less for a write more.
+std::vector<Edit> absorb_edits(const Reduced& from, const WordDomain& words);
 // Images, outputs, and members of backing chains.
 std::vector<Edit> image_edits(const Reduced& from, const WordDomain& words);
 // Arguments, and single options of an option list.

@@ -139,6 +139,7 @@
 
   function inside(bucket) {
     const made = element("div", { class: "inside" });
+    made.append(...block("Which side seems wrong", bucket.attribution));
     if (bucket.what) {
       made.append(element("p", {}, bucket.what), element("p", {}, `Expected: ${bucket.expected}`));
     }
@@ -148,7 +149,6 @@
       ["first case", String(bucket.index)],
       ["status", bucket.status],
     ]));
-    made.append(...block("Attribution", bucket.attribution));
     made.append(...block("Commands", bucket.commands, true));
     made.append(...block("What the shrunk case could not lose", bucket.features));
     if (bucket.subject) {
