@@ -161,6 +161,12 @@ TEST(TriageSession, IntentAndBrokenRuleStay) {
     Case outside = info_case();
     outside.steps[0].arguments.clear();
     EXPECT_FALSE(may_stand_for(target, outside)) << "no image is named";
+    outside.steps[0].intent = RefusedIntent{"no-file"};
+    target.intent = "refused";
+    target.rule = "no-file";
+    EXPECT_TRUE(may_stand_for(target, outside));
+    target.rule = "two-files";
+    EXPECT_FALSE(may_stand_for(target, outside)) << "it breaks another rule";
 }
 
 TEST(Fingerprint, HasWordsAndNoNumbersOrNames) {
