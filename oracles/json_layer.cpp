@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "oracles/comparing.hpp"
@@ -18,16 +19,30 @@ void normalise(const Comparison& comparison, nlohmann::json& value) {
     }
 }
 
+// The signed paths of the differences within what is printed of one thing: a list of such things
+// (info of a chain) is no other cause.
+void leave_out_list(std::vector<std::string>& fields) {
+    constexpr std::string_view element = "[].";
+    for (std::string& field : fields) {
+        if (std::string_view(field).substr(1).starts_with(element)) {
+            field.erase(1, element.size());
+        }
+    }
+    std::ranges::sort(fields);
+    fields.erase(std::ranges::unique(fields).begin(), fields.end());
+}
+
 LayerResult compare_values(const Comparison& comparison, const Sides& sides, nlohmann::json subject,
                            nlohmann::json reference, const std::string& source) {
     normalise(comparison, subject);
     normalise(comparison, reference);
-    const JsonDifferences differences = difference_of(subject, reference);
+    JsonDifferences differences = difference_of(subject, reference);
     if (differences.count == 0) {
         return LayerResult::agree();
     }
     Difference difference = start_difference(comparison, sides, LayerId::json, Direction::differ,
                                              Severity::disagreement);
+    leave_out_list(differences.fields);
     difference.symptom.field = (source == "stdout" ? "" : "info:") + joined_fields(differences);
     difference.details = to_json(differences);
     difference.details["source"] = source;

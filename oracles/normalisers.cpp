@@ -338,9 +338,8 @@ const JsonNormaliser& snapshot_date_json() {
 
 const std::vector<const TextNormaliser*>& text_normalisers() {
     static const std::vector<const TextNormaliser*> all{
-        &harness_path_text(), &node_name_text(),   &disk_size_text(),    &elapsed_time_text(),
-        &progress_text(),     &failed_read_text(), &snapshot_date_text(),
-        &sanitizer_report_text()};
+        &harness_path_text(), &node_name_text(),   &disk_size_text(),     &elapsed_time_text(),
+        &progress_text(),     &failed_read_text(), &snapshot_date_text(), &sanitizer_report_text()};
     return all;
 }
 

@@ -193,6 +193,9 @@ TEST(Code, DiffersWhereTheClassesAgree) {
     EXPECT_EQ(difference.severity, Severity::detail);
     EXPECT_EQ(difference.details.at("subject"), 2);
     EXPECT_EQ(difference.details.at("reference"), 1);
+    EXPECT_EQ(difference.symptom.subject_message, "");
+    scene.reference_outcome().err = stream("qemu-img: y\n");
+    EXPECT_EQ(scene.run(LayerId::code).difference->symptom.reference_message, "y");
 
     Scene classes;
     classes.subject_outcome().ending = exited(1);

@@ -119,16 +119,6 @@ void misbehave_in_general(const std::string& mode, int argc, char** argv) {
     } else if (mode == "sanitized") {
         const std::string_view report = "==7==ERROR: AddressSanitizer: SEGV on unknown address\n";
         ::_exit(::write(STDERR_FILENO, report.data(), report.size()) > 0 ? 1 : 2);
-    } else if (mode == "wordy" && std::string_view(argv[1]) == "info") {
-        // Refuses in words that differ with every word of the command.
-        std::string text = "cannot do";
-        for (int i = 1; i < argc; ++i) {
-            text += std::string(" ") + argv[i];
-        }
-        text += "\n";
-        ::_exit(::write(STDERR_FILENO, text.data(), text.size()) > 0 ? 1 : 2);
-    } else if (mode == "refusing") {
-        ::_exit(::write(STDERR_FILENO, "qemu-img: no\n", 13) == 13 ? 1 : 2);
     } else if (mode == "asleep") {
         hang();
     } else if (mode == "noinfo" && std::string_view(argv[1]) == "info") {
@@ -136,6 +126,16 @@ void misbehave_in_general(const std::string& mode, int argc, char** argv) {
     } else if (mode == "incomplete") {
         ::_exit(::write(STDERR_FILENO, "no interpreter\n", 15) == 15 ? 127 : 2);
     }
+}
+
+// Refuses in words that differ with every word of the command.
+[[noreturn]] void refuse_in_many_words(int argc, char** argv) {
+    std::string text = "cannot do";
+    for (int i = 1; i < argc; ++i) {
+        text += std::string(" ") + argv[i];
+    }
+    text += "\n";
+    ::_exit(::write(STDERR_FILENO, text.data(), text.size()) > 0 ? 1 : 2);
 }
 
 // Answers well, then adds a byte to the image that it was only to read.
@@ -166,6 +166,9 @@ int main(int argc, char** argv) {
         if (std::strcmp(argv[i], "--backing-chain") == 0) {
             if (mode == "input") {
                 touch_input(argv, argv[argc - 1]);
+            }
+            if (mode == "wordy") {
+                refuse_in_many_words(argc, argv);
             }
             misbehave(mode);
         }
