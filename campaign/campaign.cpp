@@ -53,14 +53,17 @@ json terms_json(const CampaignOptions& options, const Plan& plan, const Identifi
             {"reference", tools.reference.identity},
             {"shard", {{"index", options.shard.index}, {"count", options.shard.count}}},
             {"triage_runs", options.triage_runs},
+            {"determinism", to_string(options.determinism)},
             {"max_new", options.max_new ? json(*options.max_new) : json(nullptr)}};
 }
 
 json campaign_json(const std::string& state, const json& terms, const IdentifiedTools& tools,
-                   const CampaignOptions& options) {
+                   const CampaignOptions& options,
+                   const std::vector<std::string>& reference_varies) {
     return {{"schema", campaign_schema},
             {"state", state},
             {"terms", terms},
+            {"reference_varies", reference_varies},
             {"subject", to_json(tools.subject)},
             {"reference", to_json(tools.reference)},
             {"containment", to_json(tools.containment)},
@@ -73,13 +76,15 @@ class CaseRun {
 public:
     CaseRun(const CampaignOptions& options, const Plan& plan, const Registry& known,
             const IdentifiedTools& tools, const CampaignHooks& hooks,
-            const std::vector<UnavailableOperation>& unavailable, Tally& tally, Journal& journal,
+            const std::vector<UnavailableOperation>& unavailable,
+            const std::vector<std::string>& reference_varies, Tally& tally, Journal& journal,
             const JournalState& state, WorkerPool& pool)
         : options_(options),
           plan_(plan),
           tools_(tools),
           cases_(plan, options.seed, known),
           hooks_(hooks),
+          reference_varies_(reference_varies),
           tally_(tally),
           journal_(journal),
           pool_(pool),
@@ -183,6 +188,10 @@ private:
         task.index = index;
         task.stage = Committer::stage_name(index);
         task.runs = timed_out_.contains(index) ? timeout_runs : 1;
+        task.second.again = again_of(options_.determinism, index);
+        if (task.second.again != Again::no) {
+            task.second.reference_varies = reference_varies_;
+        }
         return task;
     }
 
@@ -261,6 +270,7 @@ private:
     const IdentifiedTools& tools_;
     CaseSource cases_;
     const CampaignHooks& hooks_;
+    const std::vector<std::string>& reference_varies_;
     std::set<std::string> unavailable_;
     Tally& tally_;
     Journal& journal_;
@@ -300,7 +310,8 @@ bool triage_campaign(const CampaignOptions& options, const CampaignHooks& hooks,
     bool done = false;
     result.triage =
         run_triage(pool, journal, result.tally, earlier,
-                   {options.directory, options.triage_runs, options.jobs}, progress, done);
+                   {options.directory, options.triage_runs, options.jobs, result.reference_varies},
+                   progress, done);
     result.tally.set_buckets(buckets_after(result.tally, result.triage));
     return done;
 }
@@ -330,7 +341,7 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     const json terms = terms_json(options, plan, tools);
     if (evidence.earlier) {
         require_same_terms({*evidence.earlier, read_campaign_plan(options.directory)},
-                           {campaign_json("incomplete", terms, tools, options), plan});
+                           {campaign_json("incomplete", terms, tools, options, {}), plan});
     }
 
     CampaignResult result;
@@ -340,6 +351,7 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     result.reference = tools.reference;
     result.containment = tools.containment;
     result.seed = options.seed;
+    result.determinism = options.determinism;
 
     if (hooks.note) {
         hooks.note("seed " + std::to_string(options.seed) + ", evidence in " + options.directory);
@@ -363,14 +375,20 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     });
 
     // A campaign that fails before its first case leaves nothing but an empty directory.
-    ControlReport controls = run_controls(pool, plan, options.seed, options.faults);
+    ControlReport controls = run_controls(pool, plan, options.seed, options.faults,
+                                          options.determinism != Determinism::off);
     result.controls = controls.results;
     result.unavailable = controls.unavailable;
 
     if (!evidence.earlier) {
         write_file(evidence.root.get(), "plan.json", to_json(plan).dump(2) + "\n");
     }
-    write_campaign(evidence, campaign_json("incomplete", terms, tools, options));
+    // A resumed campaign goes on by what it was begun with.
+    result.reference_varies =
+        evidence.earlier ? evidence.earlier->at("reference_varies").get<std::vector<std::string>>()
+                         : controls.reference_varies;
+    write_campaign(evidence,
+                   campaign_json("incomplete", terms, tools, options, result.reference_varies));
     const JournalState state = Journal::load(
         options.directory, [&](const CaseReport& report) { result.tally.add(report); });
     const std::vector<TriageResult> triaged_earlier = triaged_before(state, options.directory);
@@ -380,8 +398,8 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     bool reached_max_new = false;
     std::uint64_t committed = state.committed;
     if (controls.failures.empty() && !interrupted) {
-        CaseRun run(options, plan, known, tools, hooks, controls.unavailable, result.tally, journal,
-                    state, pool);
+        CaseRun run(options, plan, known, tools, hooks, controls.unavailable,
+                    result.reference_varies, result.tally, journal, state, pool);
         boost::asio::steady_timer timer(context);
         if (options.duration) {
             timer.expires_after(*options.duration);
@@ -411,6 +429,7 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     verdict.null_run = tools.subject.identity == tools.reference.identity;
     verdict.interrupted = interrupted;
     verdict.known_mode = plan.registry_mode;
+    verdict.determinism = options.determinism;
     verdict.stopped_at_max_new = reached_max_new;
     verdict.control_failures = controls.failures;
     result.verdict = judge(result.tally, verdict);
@@ -428,8 +447,8 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     remove_tree(options.directory + "/staging");
     const bool complete = !interrupted && controls.failures.empty() && triaged &&
                           (committed == result.iterations || reached_max_new);
-    write_campaign(evidence,
-                   campaign_json(complete ? "complete" : "incomplete", terms, tools, options));
+    write_campaign(evidence, campaign_json(complete ? "complete" : "incomplete", terms, tools,
+                                           options, result.reference_varies));
     return result;
 }
 

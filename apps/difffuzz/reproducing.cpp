@@ -12,10 +12,11 @@ namespace {
 
 constexpr unsigned repro_runs = 3;
 
-CaseReport run_once(WorkerPool& pool, const Case& c) {
+CaseReport run_once(WorkerPool& pool, const ParsedRecord& input) {
     Task task;
-    task.recipe = c;
+    task.recipe = input.recipe;
     task.digests = true;
+    task.second = second_run_of(input);
     bool handed_out = false;
     CaseReport result;
     result.terminal = Terminal::harness_killed;
@@ -46,6 +47,13 @@ Found judge_run(const ParsedRecord& input, const CaseReport& report) {
         default:
             return Found::unclear;
     }
+}
+
+SecondRun second_run_of(const ParsedRecord& input) {
+    if (!input.symptom) {
+        return {Again::at_once};
+    }
+    return {input.symptom->layer == LayerId::determinism ? Again::later_second : Again::no};
 }
 
 std::string drifted_image(const ParsedRecord& input, const CaseReport& report) {
@@ -81,9 +89,9 @@ Reproducer::Reproducer(const Flags& flags) : state_(std::make_unique<State>()) {
 Reproducer::~Reproducer() = default;
 
 std::vector<CaseReport> Reproducer::run(const ParsedRecord& input) {
-    std::vector<CaseReport> reports{run_once(*state_->pool, input.recipe)};
+    std::vector<CaseReport> reports{run_once(*state_->pool, input)};
     while (reports.size() < repro_runs && judge_run(input, reports.front()) != Found::same) {
-        reports.push_back(run_once(*state_->pool, input.recipe));
+        reports.push_back(run_once(*state_->pool, input));
     }
     return reports;
 }

@@ -16,6 +16,10 @@ enum class Found { same, other, gone, unclear };
 // What one run showed; for a case without a symptom any divergence is `same`.
 Found judge_run(const ParsedRecord& input, const CaseReport& report);
 
+// Whether the subject is to do the case again: where the symptom is of the second run, or the case
+// has none and may diverge in any way.
+SecondRun second_run_of(const ParsedRecord& input);
+
 // The id of an input image that is not what it was when the record was made; empty if there is
 // none.
 std::string drifted_image(const ParsedRecord& input, const CaseReport& report);

@@ -48,6 +48,7 @@ struct CaseResult {
     bool planted = false;  // a stand-in planted its fault in some step
     Observation subject;
     Observation reference;
+    Observation subject_again;  // the second run; without steps where there was none
 };
 
 }  // namespace difffuzz
