@@ -93,6 +93,9 @@ void require_same_terms(const CampaignTerms& earlier, const CampaignTerms& now) 
             refuse(words, shown_number(before.at(key)), shown_number(after.at(key)));
         }
     }
+    if (before.at("determinism") != after.at("determinism")) {
+        refuse("--determinism", before.at("determinism"), after.at("determinism"));
+    }
     if (before.at("shard") != after.at("shard")) {
         refuse("--shard", shown_shard(before.at("shard")), shown_shard(after.at("shard")));
     }

@@ -13,7 +13,8 @@ struct CampaignTerms {
 };
 
 // Throws UsageError naming the first of these that differs, with the flag and both values: the
-// tools, the generator, the seed, the number of cases, the shard, --max-new, the plan.
+// tools, the generator, the seed, the number of cases, --max-new, --triage-runs,
+// --determinism, the shard, the plan.
 void require_same_terms(const CampaignTerms& earlier, const CampaignTerms& now);
 
 }  // namespace difffuzz

@@ -53,11 +53,14 @@ void replace_each(std::string& text, std::string_view start, LengthAt length_at,
     text = result.append(text, copied);
 }
 
-// "/side/" DIGITS "/w" that ends there or at a separator.
+// "/side/" DIGITS "/w" that ends there or at a separator; deeper where a case runs again.
 std::size_t workspace_length(std::string_view text, std::size_t offset) {
     constexpr std::string_view start = "/side/";
     const std::size_t digits = digits_at(text, offset + start.size());
-    const std::size_t end = offset + start.size() + digits;
+    std::size_t end = offset + start.size() + digits;
+    if (text.substr(end).starts_with(deeper_place)) {
+        end += deeper_place.size();
+    }
     if (digits == 0 || text.substr(end, 2) != "/w" ||
         (end + 2 < text.size() && is_name(text[end + 2]))) {
         return 0;

@@ -28,7 +28,8 @@ struct Flags {
     std::string shard;
     std::string run_as;
     std::string format;
-    std::string known_mode;  // empty: steer
+    std::string known_mode;   // empty: steer
+    std::string determinism;  // empty: sample
     std::string known_directory;
     std::string executable;
     std::string recipes;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "campaign/again_sample.hpp"
 #include "campaign/evidence/record.hpp"
 #include "campaign/triage/place.hpp"
 #include "campaign/triage/scheduler.hpp"
@@ -96,6 +97,15 @@ std::string key_of(const nlohmann::json& symptom) {
     return symptom_key(symptom_from_json(symptom));
 }
 
+// How a divergence with this symptom is seen again: in a second run only where it took one.
+SecondRun second_run_of(const nlohmann::json& symptom, std::uint64_t iteration,
+                        const TriageTerms& terms) {
+    if (symptom_from_json(symptom).layer != LayerId::determinism) {
+        return {};
+    }
+    return {again_of(Determinism::all, iteration), terms.reference_varies};
+}
+
 std::vector<const Bucket*> chosen_buckets(const Tally& tally) {
     std::vector<const Bucket*> buckets;
     for (const auto& [key, bucket] : tally.buckets()) {
@@ -112,7 +122,7 @@ std::vector<const Bucket*> chosen_buckets(const Tally& tally) {
 
 // The cases of a bucket that have a record; `known` gives the sightings of those whose record has
 // been dropped already.
-std::vector<Item> items_of(const Bucket& bucket, const std::string& evidence,
+std::vector<Item> items_of(const Bucket& bucket, const TriageTerms& terms,
                            const std::vector<TriageResult>& earlier) {
     std::vector<Item> items;
     for (const std::uint64_t iteration : bucket.kept) {
@@ -121,12 +131,13 @@ std::vector<Item> items_of(const Bucket& bucket, const std::string& evidence,
         item.first_fingerprint = bucket.fingerprint;
         item.sighting.iteration = iteration;
         item.sighting.symptom_key = key_of(bucket.symptom);
+        item.sighting.second = second_run_of(bucket.symptom, iteration, terms);
         const bool triaged = std::ranges::any_of(earlier, [&](const TriageResult& result) {
             return result.iteration == iteration && result.symptom_key == item.sighting.symptom_key;
         });
         if (!triaged) {
             const ParsedRecord record =
-                parse_record(read_first_seen(evidence + "/" + item.first).dump());
+                parse_record(read_first_seen(terms.evidence + "/" + item.first).dump());
             item.sighting.seen = {record.recipe, record.culprit_step};
             item.sighting.explain = iteration == bucket.kept.front();
         }
@@ -174,7 +185,7 @@ std::vector<TriageResult> run_triage(WorkerPool& pool, Journal& journal, const T
     std::size_t places = max_triaged_symptoms - chosen.size();
     std::vector<Item> wave;
     for (const Bucket* bucket : chosen) {
-        for (Item& item : items_of(*bucket, terms.evidence, earlier)) {
+        for (Item& item : items_of(*bucket, terms, earlier)) {
             wave.push_back(std::move(item));
         }
     }
@@ -202,7 +213,12 @@ std::vector<TriageResult> run_triage(WorkerPool& pool, Journal& journal, const T
                     wave.push_back({{},
                                     {},
                                     result.fingerprint,
-                                    {slip.from, slip.symptom_key, result.iteration, {}, true},
+                                    {slip.from,
+                                     slip.symptom_key,
+                                     result.iteration,
+                                     {},
+                                     true,
+                                     second_run_of(result.symptom, result.iteration, terms)},
                                     {}});
                 }
             }

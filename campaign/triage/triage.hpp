@@ -27,6 +27,7 @@ struct TriageTerms {
     std::string evidence;          // directory
     std::uint64_t max_runs = 300;  // of one case; 0: no triage
     unsigned jobs = 1;
+    std::vector<std::string> reference_varies = {};  // as in the campaign
 };
 
 // What a journal says was triaged. EnvironmentError naming it for what difffuzz did not write.

@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 TEST(Layers, AreInTheOrderOfTheirIdsAndOnlyTheFirstThreeAreGates) {
-    ASSERT_EQ(layers().size(), 17U);
+    ASSERT_EQ(layers().size(), 18U);
     for (std::size_t i = 0; i < layers().size(); ++i) {
         EXPECT_EQ(layers()[i].id, static_cast<LayerId>(i));
         EXPECT_EQ(layers()[i].gate, i < 3);
