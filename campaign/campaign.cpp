@@ -47,6 +47,7 @@ json terms_json(const CampaignOptions& options, const Plan& plan, const Identifi
             {"shard", {{"index", options.shard.index}, {"count", options.shard.count}}},
             {"triage_runs", options.triage_runs},
             {"baseline", tools.baseline ? json(tools.baseline->identity) : json(nullptr)},
+            {"determinism", to_string(options.determinism)},
             {"max_new", options.max_new ? json(*options.max_new) : json(nullptr)}};
 }
 
@@ -90,13 +91,15 @@ class CaseRun {
 public:
     CaseRun(const CampaignOptions& options, const Plan& plan, const Registry& known,
             const IdentifiedTools& tools, const CampaignHooks& hooks,
-            const std::vector<UnavailableOperation>& unavailable, Tally& tally, Journal& journal,
+            const std::vector<UnavailableOperation>& unavailable,
+            const std::vector<std::string>& reference_varies, Tally& tally, Journal& journal,
             const JournalState& state, WorkerPool& pool)
         : options_(options),
           plan_(plan),
           tools_(tools),
           cases_(plan, options.seed, known),
           hooks_(hooks),
+          reference_varies_(reference_varies),
           tally_(tally),
           journal_(journal),
           pool_(pool),
@@ -200,6 +203,10 @@ private:
         task.index = index;
         task.stage = Committer::stage_name(index);
         task.runs = timed_out_.contains(index) ? timeout_runs : 1;
+        task.second.again = again_of(options_.determinism, index);
+        if (task.second.again != Again::no) {
+            task.second.reference_varies = reference_varies_;
+        }
         return task;
     }
 
@@ -278,6 +285,7 @@ private:
     const IdentifiedTools& tools_;
     CaseSource cases_;
     const CampaignHooks& hooks_;
+    const std::vector<std::string>& reference_varies_;
     std::set<std::string> unavailable_;
     Tally& tally_;
     Journal& journal_;
@@ -315,10 +323,10 @@ bool triage_campaign(const CampaignOptions& options, const CampaignHooks& hooks,
         }
     };
     bool done = false;
-    result.triage =
-        run_triage(pool, journal, result.tally, earlier,
-                   {options.directory, options.triage_runs, options.jobs, options.shard.count > 1},
-                   progress, done);
+    result.triage = run_triage(pool, journal, result.tally, earlier,
+                               {options.directory, options.triage_runs, options.jobs,
+                                options.shard.count > 1, result.reference_varies},
+                               progress, done);
     result.slips_left_out = slips_left_out(result.tally, result.triage);
     result.tally.set_buckets(buckets_after(result.tally, result.triage));
     return done;
@@ -382,6 +390,7 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     result.baseline = tools.baseline;
     result.containment = tools.containment;
     result.seed = options.seed;
+    result.determinism = options.determinism;
 
     if (hooks.note) {
         hooks.note("seed " + std::to_string(options.seed) + ", evidence in " + options.directory);
@@ -407,7 +416,8 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     // A campaign that fails before its first case leaves nothing but an empty directory.
     ControlReport controls;
     if (options.roles == RolePair{}) {
-        controls = run_controls(pool, plan, options.seed, options.faults);
+        controls = run_controls(pool, plan, options.seed, options.faults,
+                                options.determinism != Determinism::off);
     }
     result.controls = controls.results;
     result.unavailable = controls.unavailable;
@@ -415,7 +425,12 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     if (!evidence.earlier) {
         write_file(evidence.root.get(), "plan.json", to_json(plan).dump(2) + "\n");
     }
+    // A resumed campaign goes on by what it was begun with.
+    result.reference_varies =
+        evidence.earlier ? evidence.earlier->at("reference_varies").get<std::vector<std::string>>()
+                         : controls.reference_varies;
     json origin = origin_json(evidence, options);
+    origin["reference_varies"] = result.reference_varies;
     if (options.subject_source) {
         write_file(evidence.root.get(), std::string(patch_name), options.subject_source->patch);
     }
@@ -435,8 +450,8 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
     bool reached_max_new = false;
     std::uint64_t committed = state.committed;
     if (controls.failures.empty() && !interrupted) {
-        CaseRun run(options, plan, known, tools, hooks, controls.unavailable, result.tally, journal,
-                    state, pool);
+        CaseRun run(options, plan, known, tools, hooks, controls.unavailable,
+                    result.reference_varies, result.tally, journal, state, pool);
         boost::asio::steady_timer timer(context);
         if (options.duration) {
             timer.expires_after(*options.duration);
@@ -472,6 +487,7 @@ CampaignResult run_campaign(const CampaignOptions& asked, const CampaignHooks& h
         tools.baseline && tools.baseline->identity == tools.subject.identity;
     verdict.interrupted = interrupted;
     verdict.known_mode = plan.registry_mode;
+    verdict.determinism = options.determinism;
     verdict.stopped_at_max_new = reached_max_new;
     verdict.control_failures = controls.failures;
     result.verdict = judge(result.tally, verdict);

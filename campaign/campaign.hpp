@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "campaign/again_sample.hpp"
 #include "campaign/baseline.hpp"
 #include "campaign/evidence/provenance.hpp"
 #include "campaign/evidence/subject_source.hpp"
@@ -49,6 +50,7 @@ struct CampaignOptions {
     unsigned damaged_percent = 15;
     std::uint64_t triage_runs = 300;  // to shrink one case; 0: nothing is confirmed or shrunk
     Shard shard;
+    Determinism determinism = Determinism::sample;
     std::string known_mode{known_steer};  // known_divergences/known_filter.hpp
     std::string known_directory;          // of the user's own entries; empty: none
     std::optional<std::chrono::seconds> duration;
@@ -96,6 +98,9 @@ struct CampaignResult {
     std::vector<UnavailableOperation> unavailable;
     std::vector<TriageResult> triage;
     std::uint64_t slips_left_out = 0;  // symptoms met while shrinking that were not followed
+    Determinism determinism = Determinism::sample;
+    // What the reference was seen not to repeat before the first case: names by varying_name().
+    std::vector<std::string> reference_varies;
     std::uint64_t iterations = 0;
     std::uint64_t seed = 0;
     WorkerUsage usage;

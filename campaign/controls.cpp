@@ -4,9 +4,11 @@
 #include <array>
 #include <deque>
 #include <map>
+#include <set>
 
 #include "campaign/run_tasks.hpp"
 #include "core/cases/recipe_json.hpp"
+#include "oracles/self_difference.hpp"
 
 namespace difffuzz {
 namespace {
@@ -18,24 +20,69 @@ constexpr std::uint64_t liveness_tries = 4;
 constexpr std::uint64_t first_control_index = std::uint64_t{1} << 62;
 
 constexpr std::uint64_t positive_offset = 1'000'000;
+constexpr std::uint64_t determinism_offset = 2'000'000;
 // Not every reference can do what an exhibit asks for.
 constexpr std::size_t positive_tries = 4;
 // A machine that is busy may take more than one.
 constexpr unsigned positive_runs = 3;
 
-ControlResult null_control(WorkerPool& pool, const Plan& plan, std::uint64_t seed,
-                           std::vector<std::string>& failures) {
+// A simple case: valid, of sound images.
+Case simple_case(const Plan& plan, const OperationWeight& operation, std::uint64_t seed,
+                 std::uint64_t index) {
+    Plan only = plan;
+    only.operations = {operation};
+    only.refused_percent = 0;
+    only.damaged_percent = 0;
+    return draw_case(only, seed, index, 0);
+}
+
+bool is_of_second_run(const CaseReport& report) {
+    return report.terminal == Terminal::diverged &&
+           report.severity == to_string(Severity::nondeterminism);
+}
+
+void note_varying(const CaseReport& report, std::set<std::string>& varies) {
+    if (is_of_second_run(report)) {
+        varies.insert(varying_name(report.symptom.at("operation").get<std::string>(),
+                                   report.symptom.at("field").get<std::string>()));
+    }
+}
+
+// The reference's own determinism: a simple case of each operation, twice.
+void measure_reference(WorkerPool& pool, const Plan& plan, std::uint64_t seed,
+                       std::set<std::string>& varies) {
+    std::deque<Task> tasks;
+    for (const OperationWeight& operation : plan.operations) {
+        Task task;
+        task.index = first_control_index + determinism_offset + tasks.size();
+        task.recipe = simple_case(plan, operation, seed, task.index);
+        task.roles = {"reference", "reference"};
+        task.second.again = Again::at_once;
+        tasks.push_back(std::move(task));
+    }
+    for (const CaseReport& report : run_tasks(pool, std::move(tasks))) {
+        note_varying(report, varies);
+    }
+}
+
+ControlResult null_control(WorkerPool& pool, const Plan& plan, std::uint64_t seed, bool again,
+                           std::vector<std::string>& failures, std::set<std::string>& varies) {
     std::deque<Task> tasks;
     for (std::uint64_t i = 0; i < null_cases; ++i) {
         Task task;
         task.index = first_control_index + i;
         task.recipe = draw_case(plan, seed, task.index, 0);
         task.roles = {"reference", "reference"};
+        task.second.again = again ? Again::at_once : Again::no;
         tasks.push_back(std::move(task));
     }
     std::uint64_t agreed = 0;
     for (const CaseReport& report : run_tasks(pool, std::move(tasks))) {
-        if (report.terminal == Terminal::agreed || report.terminal == Terminal::refused_by_both) {
+        note_varying(report, varies);
+        if (is_of_second_run(report)) {
+            ++agreed;  // the two sides did alike; what one does not repeat is for the layer to know
+        } else if (report.terminal == Terminal::agreed ||
+                   report.terminal == Terminal::refused_by_both) {
             ++agreed;
         } else if (report.terminal == Terminal::diverged && report.severity == "reference") {
             // Both broke the model in the same way: a bug of the reference, not of the comparison.
@@ -104,13 +151,9 @@ ControlResult liveness_control(WorkerPool& pool, const Plan& plan, std::uint64_t
             if (std::ranges::all_of(tries[operation.name], &Tries::known)) {
                 continue;
             }
-            Plan only = plan;
-            only.operations = {operation};
-            only.refused_percent = 0;
-            only.damaged_percent = 0;
             Task task;
             task.index = first_control_index + 1000 * (round + 1) + tasks.size();
-            task.recipe = draw_case(only, seed, task.index, 0);
+            task.recipe = simple_case(plan, operation, seed, task.index);
             task.ends = true;
             tasks.push_back(std::move(task));
         }
@@ -180,6 +223,9 @@ ControlResult positive_control(WorkerPool& pool, const std::vector<const Planted
         task.recipe = case_from_text(fault.exhibit);
         task.roles = {"canary", fault.both ? "canary" : "reference", fault.name};
         task.runs = positive_runs;
+        if (fault.layer == LayerId::determinism) {
+            task.second.again = Again::at_once;
+        }
         const std::vector<CaseReport> reports = run_tasks(pool, {std::move(task)});
         if (reports.empty()) {
             return {};  // the pool was stopped
@@ -205,12 +251,17 @@ ControlResult positive_control(WorkerPool& pool, const std::vector<const Planted
 }  // namespace
 
 ControlReport run_controls(WorkerPool& pool, const Plan& plan, std::uint64_t seed,
-                           const std::vector<PlantedFault>& faults) {
+                           const std::vector<PlantedFault>& faults, bool again) {
     ControlReport report;
+    std::set<std::string> varies;
     report.results.push_back(liveness_control(pool, plan, seed, report.unavailable));
     if (!pool.stopped()) {
-        report.results.push_back(null_control(pool, plan, seed, report.failures));
+        report.results.push_back(null_control(pool, plan, seed, again, report.failures, varies));
     }
+    if (!pool.stopped() && again) {
+        measure_reference(pool, plan, seed, varies);
+    }
+    report.reference_varies.assign(varies.begin(), varies.end());
     if (!pool.stopped()) {
         report.results.push_back(positive_control(
             pool, faults_to_find(faults, plan, report.unavailable), report.failures));

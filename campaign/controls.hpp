@@ -13,6 +13,8 @@ struct ControlReport {
     std::vector<ControlResult> results;
     std::vector<UnavailableOperation> unavailable;
     std::vector<std::string> failures;  // sentences; any: no verdict
+    // What the reference did not repeat in its second runs: names by varying_name(), sorted.
+    std::vector<std::string> reference_varies;
 };
 
 // Liveness (each tool is asked for a simple case of each operation; one that it refuses every time
@@ -21,7 +23,10 @@ struct ControlReport {
 // words, when a tool has none of the operations. Empty when the pool was stopped meanwhile: what
 // was interrupted shows nothing. Last the positive control: one of `faults`, planted by the tool
 // "canary" of the sandbox, is found and typed right.
+//
+// With `again` the reference does its cases of the null control and a simple case of each operation
+// twice: what it does not repeat is not to be asked of the subject.
 ControlReport run_controls(WorkerPool& pool, const Plan& plan, std::uint64_t seed,
-                           const std::vector<PlantedFault>& faults);
+                           const std::vector<PlantedFault>& faults, bool again);
 
 }  // namespace difffuzz

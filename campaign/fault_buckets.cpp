@@ -62,7 +62,8 @@ FaultBuckets campaign_of(const FaultBucketsOptions& options,
         if (!counts(bucket, both)) {
             continue;
         }
-        row.buckets.push_back(bucket.type + "-" + bucket.fingerprint);
+        row.buckets.push_back({bucket.type + "-" + bucket.fingerprint,
+                               symptom_key(symptom_from_json(bucket.symptom)), bucket.features});
         for (const std::uint64_t index : bucket.kept) {
             const json record = json::parse(read_evidence_file(
                 campaign.directory + "/" +
@@ -73,7 +74,7 @@ FaultBuckets campaign_of(const FaultBucketsOptions& options,
             }
         }
     }
-    std::ranges::sort(row.buckets);
+    std::ranges::sort(row.buckets, {}, &CountedBucket::name);
     remove_tree(campaign.directory);
     return row;
 }
@@ -97,8 +98,8 @@ std::map<std::string, std::vector<std::string>> shared_buckets(
     const std::vector<FaultBuckets>& rows) {
     std::map<std::string, std::vector<std::string>> by_bucket;
     for (const FaultBuckets& row : rows) {
-        for (const std::string& bucket : row.buckets) {
-            by_bucket[bucket].push_back(row.fault);
+        for (const CountedBucket& bucket : row.buckets) {
+            by_bucket[bucket.name].push_back(row.fault);
         }
     }
     std::erase_if(by_bucket, [](const auto& one) { return one.second.size() < 2; });

@@ -18,13 +18,19 @@ struct LeastCase {
     std::uint64_t runs = 0;    // that it took to shrink it
 };
 
+// A bucket that counts, and what its least case could not lose.
+struct CountedBucket {
+    std::string name;  // "TYPE-FINGERPRINT"
+    std::string symptom;
+    std::vector<std::string> features;
+};
+
 struct FaultBuckets {
-    std::string fault;                 // its name, or several
-    std::uint64_t cases = 0;           // of the campaign
-    std::vector<std::string> buckets;  // "TYPE-FINGERPRINT" of those that count, sorted
-    std::vector<LeastCase> least;      // of each record of theirs that was shrunk
-    std::string failure;               // why the campaign tells nothing; empty: it does
-    bool one() const { return failure.empty() && buckets.size() == 1; }
+    std::string fault;                   // its name, or several
+    std::uint64_t cases = 0;             // of the campaign
+    std::vector<CountedBucket> buckets;  // by name
+    std::vector<LeastCase> least;        // of each record of theirs that was shrunk
+    std::string failure;                 // why the campaign tells nothing; empty: it does
 };
 
 struct FaultBucketsOptions {

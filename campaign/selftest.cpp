@@ -80,6 +80,7 @@ void run_faultless(WorkerPool& pool, const SelftestOptions& options, const Cases
         task.recipe = std::move(c);
         task.roles = {"canary", "reference"};
         task.runs = timeout_runs;
+        task.second.again = Again::at_once;
         tasks.push_back(std::move(task));
         names.push_back(std::move(name));
     };
@@ -243,6 +244,7 @@ private:
         task.roles = {"canary", fault.both ? "canary" : "reference", fault.name};
         task.runs = timeout_runs;
         task.layers = true;
+        task.second.again = Again::at_once;
         if (options_.without_own_layer) {
             task.without = fault.layer;
         }

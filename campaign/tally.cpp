@@ -73,6 +73,12 @@ void Tally::add(const CaseReport& report) {
                 break;
         }
     }
+    for (const auto& [name, comparisons] : report.normalisers) {
+        NormaliserTally& normaliser =
+            normalisers_.try_emplace(name, NormaliserTally{0, 0, report.index}).first->second;
+        normaliser.comparisons += comparisons;
+        ++normaliser.cases;
+    }
     if (report.timeouts.hang) {
         hangs_.emplace_back(report.index, report.timeouts.subject > 0 ? "subject" : "reference");
     }
@@ -96,6 +102,11 @@ void Tally::add(const CaseReport& report) {
 
 std::uint64_t Tally::total() const {
     return std::accumulate(books_.begin(), books_.end(), std::uint64_t{0});
+}
+
+std::uint64_t Tally::run_again() const {
+    const auto found = layers_.find(std::string(to_string(LayerId::determinism)));
+    return found == layers_.end() ? 0 : found->second.agreed + found->second.diverged;
 }
 
 std::uint64_t Tally::new_buckets() const {
@@ -174,6 +185,10 @@ Verdict judge(const Tally& tally, const VerdictTerms& terms) {
     if (reference_only > 0) {
         tail += "; " + plural(reference_only, "bucket") + " of the reference's own";
     }
+    tail +=
+        terms.determinism == Determinism::off
+            ? "; the subject's determinism not looked at"
+            : "; the subject ran twice in " + percent(tally.run_again(), inside) + " of the cases";
     if (const std::uint64_t known = tally.known().cases(); known > 0) {
         tail += "; known divergences took " + percent(known, inside) + " of the cases";
     }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "campaign/again_sample.hpp"
 #include "campaign/known_tally.hpp"
 #include "campaign/reach_tally.hpp"
 #include "campaign/workers/messages.hpp"
@@ -36,6 +37,13 @@ struct LayerTally {
     std::uint64_t diverged = 0;
     std::map<std::string, std::uint64_t> inconclusive;    // reason -> cases
     std::map<std::string, std::uint64_t> not_applicable;  // reason -> cases
+};
+
+// Comparisons of the two sides that agree only because of one normaliser.
+struct NormaliserTally {
+    std::uint64_t comparisons = 0;
+    std::uint64_t cases = 0;
+    std::uint64_t first = 0;  // lowest index of them
 };
 
 // Divergences with one key (CaseReport::bucket_key).
@@ -77,6 +85,10 @@ public:
     const std::map<std::string, OperationTally>& operations() const { return operations_; }
     // Keyed by layer name, in no particular order; summaries sort them.
     const std::map<std::string, LayerTally>& layers() const { return layers_; }
+    // Name -> account; none for those that never mattered.
+    const std::map<std::string, NormaliserTally>& normalisers() const { return normalisers_; }
+    // Cases in which the subject's second run was held against its first.
+    std::uint64_t run_again() const;
     // Key -> bucket.
     const std::map<std::string, Bucket>& buckets() const { return buckets_; }
     const KnownTally& known() const { return known_; }
@@ -105,6 +117,7 @@ private:
     std::uint64_t compared_ = 0;
     std::map<std::string, OperationTally> operations_;
     std::map<std::string, LayerTally> layers_;
+    std::map<std::string, NormaliserTally> normalisers_;
     std::map<std::string, ReachTally> reach_;
     KnownTally known_;
     std::map<std::string, Bucket> buckets_;
@@ -123,7 +136,8 @@ struct VerdictTerms {
     bool baseline_is_subject = false;
     bool interrupted = false;
     bool stopped_at_max_new = false;
-    std::string known_mode{known_off};          // the plan's
+    std::string known_mode{known_off};  // the plan's
+    Determinism determinism = Determinism::off;
     std::vector<std::string> control_failures;  // sentences; any: no verdict
 };
 

@@ -94,6 +94,9 @@ std::optional<TermsDifference> terms_difference(const CampaignTerms& earlier,
                                    shown_number(after.at(key))};
         }
     }
+    if (before.at("determinism") != after.at("determinism")) {
+        return TermsDifference{"--determinism", before.at("determinism"), after.at("determinism")};
+    }
     return plan_difference(earlier.plan, now.plan);
 }
 

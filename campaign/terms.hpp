@@ -22,7 +22,7 @@ struct TermsDifference {
 };
 
 // The first of these that differs, all but the shard: the tools, the generator, the seed, the
-// number of cases, --max-new, the runs of triage, the plan.
+// number of cases, --max-new, --triage-runs, --determinism, the plan.
 std::optional<TermsDifference> terms_difference(const CampaignTerms& earlier,
                                                 const CampaignTerms& now);
 

@@ -22,10 +22,15 @@ LayerResult compare_code(const Comparison& comparison) {
     Difference difference =
         start_difference(comparison, *sides, LayerId::code, Direction::differ, severity);
     difference.symptom.field = "code";
-    difference.symptom.subject_message =
+    // What both say alike is about the case, and the code is wrong whatever it is.
+    const std::string subject_message =
         template_of(comparison, core_message(comparison, sides->subject));
-    difference.symptom.reference_message =
+    const std::string reference_message =
         template_of(comparison, core_message(comparison, sides->reference));
+    if (subject_message != reference_message) {
+        difference.symptom.subject_message = subject_message;
+        difference.symptom.reference_message = reference_message;
+    }
     difference.details["subject"] = subject;
     difference.details["reference"] = reference;
     return LayerResult::diverge(std::move(difference));

@@ -39,18 +39,27 @@ std::string without_harness(std::string text) {
     return text;
 }
 
+std::vector<const TextNormaliser*> text_chain(const Comparison& comparison) {
+    std::vector<const TextNormaliser*> chain{&harness_path_text(), &node_name_text()};
+    chain.insert(chain.end(), comparison.text_normalisers.begin(),
+                 comparison.text_normalisers.end());
+    return chain;
+}
+
 std::string normalised(const Comparison& comparison, std::string text) {
-    text = without_harness(std::move(text));
-    for (const TextNormaliser* normaliser : comparison.text_normalisers) {
+    for (const TextNormaliser* normaliser : text_chain(comparison)) {
         normaliser->apply(text);
     }
     return text;
 }
 
-std::string core_message(const Comparison& comparison, const StepObservation& side) {
+std::string_view raw_core_message(const StepObservation& side) {
     const std::string_view argv0 = side.argv.empty() ? std::string_view() : side.argv[0];
-    const std::string_view line = first_line(side.outcome.err.head);
-    return normalised(comparison, std::string(strip_tool_prefix(line, argv0)));
+    return strip_tool_prefix(first_line(side.outcome.err.head), argv0);
+}
+
+std::string core_message(const Comparison& comparison, const StepObservation& side) {
+    return normalised(comparison, std::string(raw_core_message(side)));
 }
 
 std::string template_of(const Comparison& comparison, std::string_view message) {

@@ -42,6 +42,9 @@ inline constexpr std::string_view damaged_image = "damaged image";
 inline constexpr std::string_view no_relation = "nothing that must fit together";
 inline constexpr std::string_view nothing_measured = "nothing measured";
 inline constexpr std::string_view not_hashed = "file not hashed";
+inline constexpr std::string_view not_run_again = "not run again";
+inline constexpr std::string_view no_ending_again = "no ending of the second run";
+inline constexpr std::string_view reference_varies = "the reference varies, too";
 }  // namespace reason
 
 // Both observations of the compared step. Refers to the comparison, which must outlive it.
@@ -73,8 +76,14 @@ std::string without_harness(std::string text);
 // The same, then the operation's own.
 std::string normalised(const Comparison& comparison, std::string text);
 
+// What those are, in their order.
+std::vector<const TextNormaliser*> text_chain(const Comparison& comparison);
+
 // First line of stderr without the tool's name, normalised: what a refusal says.
 std::string core_message(const Comparison& comparison, const StepObservation& side);
+
+// The same before any normaliser.
+std::string_view raw_core_message(const StepObservation& side);
 
 // message_template with the file names of the case.
 std::string template_of(const Comparison& comparison, std::string_view message);

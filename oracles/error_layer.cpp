@@ -1,5 +1,6 @@
 #include "oracles/comparing.hpp"
 #include "oracles/layer_functions.hpp"
+#include "oracles/needed_normalisers.hpp"
 #include "oracles/shown_text.hpp"
 
 namespace difffuzz {
@@ -28,7 +29,9 @@ LayerResult compare_error(const Comparison& comparison) {
         return LayerResult::not_applicable(std::string(reason::nothing_printed));
     }
     if (contain_one_another(subject, reference)) {
-        return LayerResult::agree();
+        return LayerResult::agree(needed_for_text(comparison, raw_core_message(sides->subject),
+                                                  raw_core_message(sides->reference),
+                                                  contain_one_another));
     }
     Difference difference =
         start_difference(comparison, *sides, LayerId::error, Direction::differ, Severity::detail);

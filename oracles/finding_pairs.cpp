@@ -115,6 +115,7 @@ bool is_defined(const Comparison& comparison, const Sides& sides,
 }
 
 bool Collected::add(LayerResult result) {
+    needed_.insert(needed_.end(), result.needed.begin(), result.needed.end());
     if (!kept_ || weight(result.verdict) > weight(kept_->verdict)) {
         kept_ = std::move(result);
     }
@@ -122,7 +123,10 @@ bool Collected::add(LayerResult result) {
 }
 
 LayerResult Collected::result() const {
-    return kept_ ? *kept_ : LayerResult::not_applicable(std::string(reason::nothing_requested));
+    LayerResult result =
+        kept_ ? *kept_ : LayerResult::not_applicable(std::string(reason::nothing_requested));
+    result.needed = needed_;
+    return result;
 }
 
 }  // namespace difffuzz

@@ -3,6 +3,8 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "oracles/comparing.hpp"
 #include "oracles/layer.hpp"
@@ -38,6 +40,7 @@ public:
 
 private:
     std::optional<LayerResult> kept_;
+    std::vector<std::string_view> needed_;
 };
 
 // Applies `compare(request, subject's Value, reference's Value) -> LayerResult` to every request of

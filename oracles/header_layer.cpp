@@ -1,5 +1,8 @@
+#include <functional>
+
 #include "oracles/comparing.hpp"
 #include "oracles/layer_functions.hpp"
+#include "oracles/needed_normalisers.hpp"
 #include "oracles/shown_text.hpp"
 #include "oracles/stream_text.hpp"
 
@@ -10,14 +13,12 @@ constexpr std::size_t max_shown_line = 400;
 
 // The first line with its line end, so that a line that is not ended differs from one that is;
 // empty optional when the kept part of the stream does not hold all of it.
-std::optional<std::string> header_of(const Comparison& comparison, const Stream& stream) {
+std::optional<std::string> header_of(const Stream& stream) {
     const std::size_t end = stream.head.find('\n');
     if (end == std::string::npos && stream.cut()) {
         return std::nullopt;
     }
-    // Normalised as a whole line of text: some normalisers look at where a line begins and ends.
-    return normalised(comparison, end == std::string::npos ? stream_text(stream)
-                                                           : stream.head.substr(0, end + 1));
+    return end == std::string::npos ? stream_text(stream) : stream.head.substr(0, end + 1);
 }
 
 }  // namespace
@@ -38,21 +39,25 @@ LayerResult compare_header(const Comparison& comparison) {
     if (stdout_is_json(comparison, *sides)) {
         return LayerResult::not_applicable(std::string(reason::stdout_is_json));
     }
-    const auto subject = header_of(comparison, subject_out);
-    const auto reference = header_of(comparison, reference_out);
-    if (!subject || !reference) {
+    const auto subject_line = header_of(subject_out);
+    const auto reference_line = header_of(reference_out);
+    if (!subject_line || !reference_line) {
         return LayerResult::inconclusive(std::string(reason::output_cut));
     }
-    if (*subject == *reference) {
-        return LayerResult::agree();
+    // Normalised as a whole line of text: some normalisers look at where a line begins and ends.
+    const std::string subject = normalised(comparison, *subject_line);
+    const std::string reference = normalised(comparison, *reference_line);
+    if (subject == reference) {
+        return LayerResult::agree(
+            needed_for_text(comparison, *subject_line, *reference_line, std::equal_to<>{}));
     }
     Difference difference = start_difference(comparison, *sides, LayerId::header, Direction::differ,
                                              Severity::disagreement);
     difference.symptom.field = "line";
-    difference.symptom.subject_message = template_of(comparison, *subject);
-    difference.symptom.reference_message = template_of(comparison, *reference);
-    difference.details["subject"] = shown_text(*subject, max_shown_line);
-    difference.details["reference"] = shown_text(*reference, max_shown_line);
+    difference.symptom.subject_message = template_of(comparison, subject);
+    difference.symptom.reference_message = template_of(comparison, reference);
+    difference.details["subject"] = shown_text(subject, max_shown_line);
+    difference.details["reference"] = shown_text(reference, max_shown_line);
     return LayerResult::diverge(std::move(difference));
 }
 

@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <utility>
 
 #include "oracles/comparing.hpp"
 #include "oracles/finding_pairs.hpp"
 #include "oracles/json_diff.hpp"
 #include "oracles/layer_functions.hpp"
+#include "oracles/needed_normalisers.hpp"
 #include "oracles/shown_text.hpp"
 #include "oracles/stream_text.hpp"
 
@@ -18,16 +20,33 @@ void normalise(const Comparison& comparison, nlohmann::json& value) {
     }
 }
 
+// The signed paths of the differences within what is printed of one thing: a list of such things
+// (info of a chain) is no other cause.
+void leave_out_list(std::vector<std::string>& fields) {
+    constexpr std::string_view element = "[].";
+    for (std::string& field : fields) {
+        if (std::string_view(field).substr(1).starts_with(element)) {
+            field.erase(1, element.size());
+        }
+    }
+    std::ranges::sort(fields);
+    fields.erase(std::ranges::unique(fields).begin(), fields.end());
+}
+
+// `needed` is asked where they agree.
+template <typename Needed>
 LayerResult compare_values(const Comparison& comparison, const Sides& sides, nlohmann::json subject,
-                           nlohmann::json reference, const std::string& source) {
+                           nlohmann::json reference, const std::string& source,
+                           const Needed& needed) {
     normalise(comparison, subject);
     normalise(comparison, reference);
-    const JsonDifferences differences = difference_of(subject, reference);
+    JsonDifferences differences = difference_of(subject, reference);
     if (differences.count == 0) {
-        return LayerResult::agree();
+        return LayerResult::agree(needed());
     }
     Difference difference = start_difference(comparison, sides, LayerId::json, Direction::differ,
                                              Severity::disagreement);
+    leave_out_list(differences.fields);
     difference.symptom.field = (source == "stdout" ? "" : "info:") + joined_fields(differences);
     difference.details = to_json(differences);
     difference.details["source"] = source;
@@ -73,7 +92,10 @@ LayerResult compare_stdout(const Comparison& comparison, const Sides& sides) {
                            subject_malformed ? subject_text : reference_text);
     }
     return compare_values(comparison, sides, std::move(subject.value), std::move(reference.value),
-                          "stdout");
+                          "stdout", [&] {
+                              return needed_for_json_text(comparison, stream_text(subject_out),
+                                                          stream_text(reference_out));
+                          });
 }
 
 }  // namespace
@@ -92,8 +114,9 @@ LayerResult compare_json(const Comparison& comparison) {
     }
     const auto infos = [&](const InspectionRequest& request, const InfoFinding& subject,
                            const InfoFinding& reference) {
-        return compare_values(comparison, *sides, subject.info, reference.info,
-                              "info of " + request.image);
+        return compare_values(
+            comparison, *sides, subject.info, reference.info, "info of " + request.image,
+            [&] { return needed_for_json(comparison, subject.info, reference.info); });
     };
     collected.add(compare_findings<InfoFinding>(comparison, *sides, LayerId::json,
                                                 InspectionKind::info, MissingFiles::leave, infos));

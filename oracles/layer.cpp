@@ -22,18 +22,20 @@ std::string_view to_string(LayerVerdict verdict) {
     return "unknown";
 }
 
-LayerResult LayerResult::agree() { return {LayerVerdict::agree, {}, std::nullopt}; }
+LayerResult LayerResult::agree(std::vector<std::string_view> needed) {
+    return {LayerVerdict::agree, {}, std::nullopt, std::move(needed)};
+}
 
 LayerResult LayerResult::not_applicable(std::string reason) {
-    return {LayerVerdict::not_applicable, std::move(reason), std::nullopt};
+    return {LayerVerdict::not_applicable, std::move(reason), std::nullopt, {}};
 }
 
 LayerResult LayerResult::inconclusive(std::string reason) {
-    return {LayerVerdict::inconclusive, std::move(reason), std::nullopt};
+    return {LayerVerdict::inconclusive, std::move(reason), std::nullopt, {}};
 }
 
 LayerResult LayerResult::diverge(Difference difference) {
-    return {LayerVerdict::diverge, {}, std::move(difference)};
+    return {LayerVerdict::diverge, {}, std::move(difference), {}};
 }
 
 const std::vector<Layer>& layers() {
@@ -59,6 +61,9 @@ const std::vector<Layer>& layers() {
         {LayerId::bytes, false, "Written files are the same, byte for byte.", compare_bytes},
         {LayerId::relations, false, "What one tool says and writes fits together.",
          compare_relations},
+        {LayerId::determinism, false,
+         "The subject does the same again in another directory, time zone, locale and umask.",
+         compare_determinism},
         {LayerId::resource, false,
          "The subject takes no more memory, writes and processes than several times the "
          "reference's.",

@@ -35,6 +35,12 @@ struct Comparison {
     std::vector<int> answer_codes = {};
     // What the commands of this step were held to.
     Limits limits = {};
+    // Further runs of the case in a perturbed place, of the subject and of the reference; null
+    // where there was none. They may have ended before this step.
+    const Observation* subject_again = nullptr;
+    const Observation* reference_again = nullptr;
+    // What the reference is known not to keep from run to run: names by varying_name().
+    const std::vector<std::string>* reference_varies = nullptr;
 };
 
 enum class LayerVerdict { agree, diverge, inconclusive, not_applicable };
@@ -52,8 +58,11 @@ struct LayerResult {
     // layer and reason. Empty for agree and diverge.
     std::string reason;
     std::optional<Difference> difference;  // set for diverge
+    // Names of the normalisers without which two values that agree would not, once for each such
+    // comparison, also where another one diverged. See oracles/needed_normalisers.hpp.
+    std::vector<std::string_view> needed = {};
 
-    static LayerResult agree();
+    static LayerResult agree(std::vector<std::string_view> needed = {});
     static LayerResult not_applicable(std::string reason);
     static LayerResult inconclusive(std::string reason);
     static LayerResult diverge(Difference difference);

@@ -22,6 +22,7 @@ LayerResult compare_content(const Comparison& comparison);
 LayerResult compare_check(const Comparison& comparison);
 LayerResult compare_bytes(const Comparison& comparison);
 LayerResult compare_relations(const Comparison& comparison);
+LayerResult compare_determinism(const Comparison& comparison);
 LayerResult compare_resource(const Comparison& comparison);
 
 }  // namespace difffuzz

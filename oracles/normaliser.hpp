@@ -9,6 +9,9 @@
 
 namespace difffuzz {
 
+// The workspace of a case that is run again lies this much deeper than others: below "/side/N".
+inline constexpr std::string_view deeper_place = "/a/deeper/place";
+
 // Rewrites text so that what may differ is equal; applied to both sides alike.
 struct TextNormaliser {
     std::string_view name;

@@ -53,11 +53,14 @@ void replace_each(std::string& text, std::string_view start, LengthAt length_at,
     text = result.append(text, copied);
 }
 
-// "/side/" DIGITS "/w" that ends there or at a separator.
+// "/side/" DIGITS "/w" that ends there or at a separator; deeper where a case runs again.
 std::size_t workspace_length(std::string_view text, std::size_t offset) {
     constexpr std::string_view start = "/side/";
     const std::size_t digits = digits_at(text, offset + start.size());
-    const std::size_t end = offset + start.size() + digits;
+    std::size_t end = offset + start.size() + digits;
+    if (text.substr(end).starts_with(deeper_place)) {
+        end += deeper_place.size();
+    }
     if (digits == 0 || text.substr(end, 2) != "/w" ||
         (end + 2 < text.size() && is_name(text[end + 2]))) {
         return 0;
@@ -338,9 +341,8 @@ const JsonNormaliser& snapshot_date_json() {
 
 const std::vector<const TextNormaliser*>& text_normalisers() {
     static const std::vector<const TextNormaliser*> all{
-        &harness_path_text(), &node_name_text(),   &disk_size_text(),    &elapsed_time_text(),
-        &progress_text(),     &failed_read_text(), &snapshot_date_text(),
-        &sanitizer_report_text()};
+        &harness_path_text(), &node_name_text(),   &disk_size_text(),     &elapsed_time_text(),
+        &progress_text(),     &failed_read_text(), &snapshot_date_text(), &sanitizer_report_text()};
     return all;
 }
 

@@ -1,7 +1,11 @@
+#include <functional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "oracles/comparing.hpp"
 #include "oracles/layer_functions.hpp"
+#include "oracles/needed_normalisers.hpp"
 #include "oracles/shown_text.hpp"
 #include "oracles/stream_text.hpp"
 
@@ -77,6 +81,7 @@ LayerResult compare_text(const Comparison& comparison) {
     if (sides->both(OutcomeClass::succeeded)) {
         parts.push_back({subject.err, reference.err, "stderr", Severity::detail});
     }
+    std::vector<std::string_view> needed;
     bool cut = false;
     bool compared = false;
     for (const Part& part : parts) {
@@ -88,17 +93,22 @@ LayerResult compare_text(const Comparison& comparison) {
             continue;
         }
         compared = true;
-        const std::string left = normalised(comparison, stream_text(part.subject));
-        const std::string right = normalised(comparison, stream_text(part.reference));
+        const std::string subject_text = stream_text(part.subject);
+        const std::string reference_text = stream_text(part.reference);
+        const std::string left = normalised(comparison, subject_text);
+        const std::string right = normalised(comparison, reference_text);
         if (left != right) {
             return differing(comparison, *sides, left, right, part.field, part.severity);
         }
+        const auto more =
+            needed_for_text(comparison, subject_text, reference_text, std::equal_to<>{});
+        needed.insert(needed.end(), more.begin(), more.end());
     }
     if (cut) {
         return LayerResult::inconclusive(std::string(reason::output_cut));
     }
     if (compared) {
-        return LayerResult::agree();
+        return LayerResult::agree(std::move(needed));
     }
     return LayerResult::not_applicable(
         std::string(json ? reason::stdout_is_json : reason::nothing_printed));

@@ -40,6 +40,7 @@ const Faults& workspace_faults();  // inputs, files
 const Faults& content_faults();
 const Faults& structure_faults();  // check, bytes
 const Faults& relation_faults();
+const Faults& determinism_faults();
 const Faults& resource_faults();
 // Those that a gate answers for: no layer is asked.
 const Faults& gate_faults();

@@ -10,7 +10,8 @@ const Faults& faults() {
         Faults all;
         for (const Faults* group :
              {&output_faults(), &metadata_faults(), &ending_faults(), &workspace_faults(),
-              &content_faults(), &structure_faults(), &relation_faults(), &resource_faults()}) {
+              &content_faults(), &structure_faults(), &relation_faults(), &determinism_faults(),
+              &resource_faults()}) {
             all.insert(all.end(), group->begin(), group->end());
         }
         std::ranges::stable_sort(all, {}, &Fault::layer);

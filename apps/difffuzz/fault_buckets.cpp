@@ -16,6 +16,8 @@
 namespace difffuzz {
 namespace {
 
+constexpr std::size_t longest_symptom = 600;
+
 using Together = std::vector<PlantedFault>;  // planted at once
 
 Together faults_named(const std::string& names, const std::vector<PlantedFault>& all) {
@@ -59,6 +61,13 @@ std::vector<std::uint64_t> figures(const std::vector<FaultBuckets>& rows,
     return numbers;
 }
 
+// Whether every bucket of the row has it: what tells them apart is worth a look.
+bool is_common(const FaultBuckets& row, const std::string& feature) {
+    return std::ranges::all_of(row.buckets, [&](const CountedBucket& bucket) {
+        return std::ranges::find(bucket.features, feature) != bucket.features.end();
+    });
+}
+
 void print(const FaultBuckets& row) {
     const auto of = [&](std::uint64_t LeastCase::*which) { return median(figures({row}, which)); };
     std::cout << fmt::format("{:<40} {:>5} {:>7} {:>8} {:>6} {:>5}\n", row.fault, row.cases,
@@ -68,7 +77,13 @@ void print(const FaultBuckets& row) {
         std::cout << "  no verdict: " << printable_text(row.failure) << "\n";
     }
     for (std::size_t i = 0; row.buckets.size() > 1 && i < row.buckets.size(); ++i) {
-        std::cout << "  " << printable_text(row.buckets[i]) << "\n";
+        const CountedBucket& bucket = row.buckets[i];
+        std::string line = bucket.name + ":";
+        for (const std::string& feature : bucket.features) {
+            line += is_common(row, feature) ? "" : " [" + feature + "]";
+        }
+        std::cout << "  " << printable_text(line) << "\n    "
+                  << shown_text(bucket.symptom, longest_symptom) << "\n";
     }
     std::cout << std::flush;
 }

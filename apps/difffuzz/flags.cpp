@@ -159,6 +159,11 @@ const std::vector<FlagSpec>& flag_table() {
          number<&Flags::triage_runs, 1, most_triage_runs>},
         {"--no-triage", "keep divergences as they were seen: neither confirmed nor shrunk",
          on_off<&Flags::no_triage>},
+        {"--determinism",
+         "cases that the subject runs twice, to see whether it repeats itself: sample (default, "
+         "one "
+         "in 16), all, off",
+         text<&Flags::determinism>},
         {"--run-as", "user that tools run as when started by root (default nobody)",
          text<&Flags::run_as>},
         {"--subject-source",

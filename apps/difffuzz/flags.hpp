@@ -29,7 +29,8 @@ struct Flags {
     std::string run_as;
     std::string subject_source;
     std::string format;
-    std::string known_mode;  // empty: steer
+    std::string known_mode;   // empty: steer
+    std::string determinism;  // empty: sample
     std::string known_directory;
     std::string executable;
     std::string recipes;

@@ -14,11 +14,12 @@ namespace {
 
 constexpr unsigned repro_runs = 3;
 
-CaseReport run_once(WorkerPool& pool, const Case& c) {
+CaseReport run_once(WorkerPool& pool, const ParsedRecord& input) {
     Task task;
-    task.recipe = c;
+    task.recipe = input.recipe;
     task.digests = true;
     task.ends = true;
+    task.second = second_run_of(input);
     bool handed_out = false;
     CaseReport result;
     result.terminal = Terminal::harness_killed;
@@ -72,6 +73,13 @@ RunCounts count_runs(const ParsedRecord& input, const std::vector<CaseReport>& r
     return counts;
 }
 
+SecondRun second_run_of(const ParsedRecord& input) {
+    if (!input.symptom) {
+        return {Again::at_once};
+    }
+    return {input.symptom->layer == LayerId::determinism ? Again::later_second : Again::no};
+}
+
 std::string drifted_image(const ParsedRecord& input, const CaseReport& report) {
     for (const auto& [id, digest] : input.image_digests) {
         const auto found = report.image_digests.find(id);
@@ -113,9 +121,9 @@ std::string Reproducer::subject_version() const {
 }
 
 std::vector<CaseReport> Reproducer::run(const ParsedRecord& input) {
-    std::vector<CaseReport> reports{run_once(*state_->pool, input.recipe)};
+    std::vector<CaseReport> reports{run_once(*state_->pool, input)};
     while (reports.size() < repro_runs && judge_run(input, reports.front()) != Found::same) {
-        reports.push_back(run_once(*state_->pool, input.recipe));
+        reports.push_back(run_once(*state_->pool, input));
     }
     return reports;
 }

@@ -25,6 +25,10 @@ struct RunCounts {
 };
 RunCounts count_runs(const ParsedRecord& input, const std::vector<CaseReport>& reports);
 
+// Whether the subject is to do the case again: where the symptom is of the second run, or the case
+// has none and may diverge in any way.
+SecondRun second_run_of(const ParsedRecord& input);
+
 // The id of an input image that is not what it was when the record was made; empty if there is
 // none.
 std::string drifted_image(const ParsedRecord& input, const CaseReport& report);

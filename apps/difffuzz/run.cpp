@@ -119,6 +119,9 @@ void take_over_terms(const Flags& flags, CampaignOptions& options) {
     if (flags.known_mode.empty()) {
         options.known_mode = plan.registry_mode;
     }
+    if (flags.determinism.empty()) {
+        options.determinism = parse_determinism(terms.at("determinism").get<std::string>());
+    }
     if (!flags.triage_runs && !flags.no_triage) {
         options.triage_runs = terms.at("triage_runs");
     }
@@ -165,6 +168,9 @@ CampaignOptions options_from(const Flags& flags) {
         options.known_mode = flags.known_mode;
     }
     options.known_directory = flags.known_directory;
+    if (!flags.determinism.empty()) {
+        options.determinism = parse_determinism(flags.determinism);
+    }
     if (flags.no_triage && flags.triage_runs.value_or(0) > 0) {
         throw UsageError("--no-triage and --triage-runs do not go together; drop one of them");
     }
@@ -291,6 +297,7 @@ CommandSpec run_command() {
          "--damaged",
          "--triage-runs",
          "--no-triage",
+         "--determinism",
          "--known",
          "--known-dir",
          "--run-as",

@@ -9,6 +9,7 @@
 #include "apps/difffuzz/flags.hpp"
 #include "apps/difffuzz/input.hpp"
 #include "apps/difffuzz/output_file.hpp"
+#include "apps/difffuzz/reproducing.hpp"
 #include "apps/difffuzz/scratch_directory.hpp"
 #include "apps/difffuzz/tools.hpp"
 #include "campaign/evidence/files.hpp"
@@ -25,9 +26,10 @@ namespace {
 constexpr const char* stage = "shrunk";
 constexpr std::size_t max_record_bytes = std::size_t{16} << 20;
 
-CaseReport run_once(WorkerPool& pool, const Case& c) {
+CaseReport run_once(WorkerPool& pool, const ParsedRecord& input) {
     std::optional<Task> task = Task{};
-    task->recipe = c;
+    task->recipe = input.recipe;
+    task->second = second_run_of(input);
     CaseReport result;
     result.terminal = Terminal::harness_killed;
     WorkerPool::Handlers handlers;
@@ -132,11 +134,12 @@ int shrink(const Flags& flags) {
     boost::asio::io_context context;
     WorkerPool pool(context, options.executable, scratch.descriptor(), setup, options.jobs);
 
-    Sighting sighting{{input.recipe, input.culprit_step}, {}, input.iteration, stage, true};
+    Sighting sighting{
+        {input.recipe, input.culprit_step}, {}, input.iteration, stage, true, second_run_of(input)};
     if (input.symptom) {
         sighting.symptom_key = symptom_key(*input.symptom);
     } else {
-        const CaseReport report = run_once(pool, input.recipe);
+        const CaseReport report = run_once(pool, input);
         if (report.terminal != Terminal::diverged) {
             return tell_no_divergence(report);
         }

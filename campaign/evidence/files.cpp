@@ -19,6 +19,15 @@ namespace {
                            "' of the evidence: " + std::strerror(errno));
 }
 
+// The same, after the file that was written beside its place is gone again.
+[[noreturn]] void give_up(int directory, const std::string& temporary, const std::string& what,
+                          const std::string& name) {
+    const int reason = errno;
+    ::unlinkat(directory, temporary.c_str(), 0);
+    errno = reason;
+    cannot(what, name);
+}
+
 void sync_directory(const std::string& path) {
     const FileDescriptor directory(open_directory(path));
     if (::fsync(directory.get()) != 0) {
@@ -41,21 +50,15 @@ void write_file(int directory, const std::string& name, std::string_view content
         if (written >= 0) {
             done += static_cast<std::size_t>(written);
         } else if (errno != EINTR) {
-            const int reason = errno;
-            ::unlinkat(directory, temporary.c_str(), 0);
-            errno = reason;
-            cannot("write", name);
+            give_up(directory, temporary, "write", name);
         }
     }
     if (::fsync(file.get()) != 0) {
-        const int reason = errno;
-        ::unlinkat(directory, temporary.c_str(), 0);
-        errno = reason;
-        cannot("sync", name);
+        give_up(directory, temporary, "sync", name);
     }
     file.reset();
     if (::renameat(directory, temporary.c_str(), directory, name.c_str()) != 0) {
-        cannot("rename", name);
+        give_up(directory, temporary, "rename", name);
     }
     if (::fsync(directory) != 0) {
         cannot("sync the directory of", name);

@@ -15,19 +15,32 @@ namespace {
 
 constexpr std::size_t max_campaign_bytes = std::size_t{4} << 20;
 
+// Names in `reference_varies`: a few for each operation.
+constexpr std::size_t max_varying = 1024;
+
 constexpr std::array<const char*, 3> folders{"staging", "records", "hangs"};
+// What there is besides the folders when a campaign ended before campaign.json was in its place.
+constexpr std::array<const char*, 3> first_files{"plan.json", "plan.json.new", "campaign.json.new"};
 
 // Whether there is more than what a campaign leaves that failed before its first case.
 bool holds_anything(const std::string& directory) {
     namespace fs = std::filesystem;
     try {
+        // A plan alone is somebody's own.
+        const bool begun = std::ranges::all_of(folders, [&](const char* folder) {
+            return fs::is_directory(fs::symlink_status(directory + "/" + folder));
+        });
         for (const auto& entry : fs::directory_iterator(directory)) {
             const fs::path name = entry.path().filename();
             const fs::file_type type = entry.symlink_status().type();
-            const bool lock = name == "lock" && type == fs::file_type::regular;
+            const bool file =
+                type == fs::file_type::regular &&
+                (name == "lock" || (begun && std::ranges::any_of(first_files, [&](const char* f) {
+                                        return name == f;
+                                    })));
             const bool folder =
                 std::ranges::any_of(folders, [&](const char* f) { return name == f; });
-            if (!lock && !(folder && type == fs::file_type::directory && fs::is_empty(entry))) {
+            if (!file && !(folder && type == fs::file_type::directory && fs::is_empty(entry))) {
                 return true;
             }
         }
@@ -49,6 +62,17 @@ void require_campaign(const nlohmann::json& campaign) {
     ObjectFields terms(fields.required("terms"), "/terms");
     for (const char* number : {"seed", "iterations", "generator", "triage_runs"}) {
         terms.number(number, 0, UINT64_MAX);
+    }
+    if (const std::string mode = terms.text("determinism", 16);
+        mode != "off" && mode != "sample" && mode != "all") {
+        throw RecipeError("/terms/determinism", "must be off, sample or all");
+    }
+    const auto& varies = fields.required("reference_varies");
+    if (!varies.is_array() || varies.size() > max_varying) {
+        throw RecipeError("/reference_varies", "must be a list of names");
+    }
+    for (const auto& name : varies) {
+        checked_text(name, "/reference_varies", 128);
     }
     for (const char* digest : {"plan", "subject", "reference"}) {
         terms.text(digest, 64);

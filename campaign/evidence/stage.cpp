@@ -71,6 +71,7 @@ void stage_record(int staging, const std::string& name, const json& record,
     const FileDescriptor raw(open_directory(directory.get(), "raw"));
     stage_side(raw.get(), "subject", result.subject);
     stage_side(raw.get(), "reference", result.reference);
+    stage_side(raw.get(), "again", result.subject_again);
 }
 
 }  // namespace difffuzz

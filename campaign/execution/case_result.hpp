@@ -67,6 +67,7 @@ struct CaseResult {
     Observation reference;
     // Of the images of both sides, in pairs; only where somebody asked (read_across()).
     std::vector<CrossReading> readings;
+    Observation subject_again;  // the second run; without steps where there was none
 };
 
 }  // namespace difffuzz

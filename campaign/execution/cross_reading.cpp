@@ -22,8 +22,18 @@ ReadContent read_image(const Format& format, const std::string& directory,
     }
 }
 
-ReadContent read_by(const SandboxTool& tool, int side, const Format& format,
-                    const std::string& name, const CrossReaders& readers) {
+// A tool that reads, until it gives no answer: each command that hangs costs its whole time.
+struct Reader {
+    const SandboxTool& tool;
+    bool answers = true;
+};
+
+ReadContent read_by(const Reader& reader, int side, const Format& format, const std::string& name,
+                    const CrossReaders& readers) {
+    if (!reader.answers) {
+        return {};
+    }
+    const SandboxTool& tool = reader.tool;
     const std::string directory = readers.sandbox.directory(side);
     const TemporaryFile copy(directory, copy_name);
     Command command = tool_command(
@@ -40,20 +50,32 @@ ReadContent read_by(const SandboxTool& tool, int side, const Format& format,
     }
 }
 
-CrossReading read_one(const Inspection& image, int side, const std::string& name,
-                      const CrossReaders& readers) {
-    const Format& format = *find_format(image.format);
-    CrossReading reading{image.image,
-                         image.format,
-                         side == 0 ? Direction::subject : Direction::reference,
-                         read_by(readers.subject, side, format, name, readers),
-                         read_by(readers.reference, side, format, name, readers),
-                         {}};
-    if (format.open != nullptr) {
-        reading.by_us = read_image(format, readers.sandbox.directory(side), name);
+class Reading {
+public:
+    explicit Reading(const CrossReaders& readers)
+        : readers_(readers), subject_{readers.subject}, reference_{readers.reference} {}
+
+    CrossReading read(const Inspection& image, int side, const std::string& name) {
+        const Format& format = *find_format(image.format);
+        CrossReading reading{image.image,
+                             image.format,
+                             side == 0 ? Direction::subject : Direction::reference,
+                             read_by(subject_, side, format, name, readers_),
+                             read_by(reference_, side, format, name, readers_),
+                             {}};
+        subject_.answers &= reading.by_subject.end != ReadContent::End::no_answer;
+        reference_.answers &= reading.by_reference.end != ReadContent::End::no_answer;
+        if (format.open != nullptr) {
+            reading.by_us = read_image(format, readers_.sandbox.directory(side), name);
+        }
+        return reading;
     }
-    return reading;
-}
+
+private:
+    const CrossReaders& readers_;
+    Reader subject_;
+    Reader reference_;
+};
 
 // Whether the content of the image was read: then it is there, and leads to nowhere outside.
 bool was_read(const std::vector<Inspection>& inspections, std::size_t i) {
@@ -65,6 +87,7 @@ bool was_read(const std::vector<Inspection>& inspections, std::size_t i) {
 
 std::vector<CrossReading> read_across(const Case& c, const CaseResult& result,
                                       const CrossReaders& readers) {
+    Reading reading(readers);
     std::vector<CrossReading> readings;
     std::set<std::string> images;
     const std::size_t step = result.culprit_step;
@@ -78,8 +101,8 @@ std::vector<CrossReading> read_across(const Case& c, const CaseResult& result,
             continue;
         }
         const std::string name = file_name_of(c, image.image);
-        readings.push_back(read_one(image, 0, name, readers));
-        readings.push_back(read_one(image, 1, name, readers));
+        readings.push_back(reading.read(image, 0, name));
+        readings.push_back(reading.read(image, 1, name));
     }
     return readings;
 }

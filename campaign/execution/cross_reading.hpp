@@ -24,7 +24,7 @@ struct CrossReaders {
 //   1. each tool copies it to raw, in the workspace of the side that wrote it;
 //   2. the copies are read, and the image itself by our own reader.
 // The workspaces are as the case left them, before and afterwards. A tool that ends in another way
-// than by success or refusal gives no answer.
+// than by success or refusal gives no answer, and is asked no more.
 std::vector<CrossReading> read_across(const Case& c, const CaseResult& result,
                                       const CrossReaders& readers);
 

@@ -1,92 +1,20 @@
 #include "campaign/execution/executor.hpp"
 
 #include <algorithm>
-#include <array>
-#include <system_error>
-
-#include <sys/stat.h>
 
 #include "campaign/execution/cross_reading.hpp"
 #include "campaign/execution/inspect.hpp"
-#include "campaign/execution/tool_command.hpp"
+#include "campaign/execution/runs.hpp"
+#include "campaign/execution/step_run.hpp"
 #include "campaign/execution/workspace.hpp"
 #include "core/cases/json_fields.hpp"
 #include "core/tools/dialect.hpp"
-#include "core/tools/stand_in.hpp"
 #include "images/image_error.hpp"
 
 namespace difffuzz {
 namespace {
 
-constexpr int build_side = 2;
-constexpr std::array sides{0, 1};  // subject, reference
-
-const SandboxTool& tool_named(const Sandbox& sandbox, const std::string& name) {
-    const auto& tools = sandbox.tools();
-    return *std::find_if(tools.begin(), tools.end(),
-                         [&](const SandboxTool& tool) { return tool.name == name; });
-}
-
-// Null when there is none of that name.
-const SandboxTool* find_tool(const Sandbox& sandbox, std::string_view name) {
-    const auto& tools = sandbox.tools();
-    const auto found = std::ranges::find(tools, name, &SandboxTool::name);
-    return found == tools.end() ? nullptr : &*found;
-}
-
-// Why a neutral step cannot be run, for what a tool did to its images earlier; empty if it can.
-std::string neutral_obstacle(const Sandbox& sandbox, const Case& c, const Step& step,
-                             bool has_qemu_io) {
-    if (program_of(step) == "qemu-io" && !has_qemu_io) {
-        return "there is no qemu-io beside the reference";
-    }
-    for (const Argument& argument : step.arguments) {
-        const auto* image = argument.value ? std::get_if<ImageValue>(&*argument.value) : nullptr;
-        for (const int side : sides) {
-            if (image != nullptr &&
-                find_escape(sandbox.directory(side), file_name_of(c, image->id))) {
-                return "an image of a neutral step refers outside of the workspace";
-            }
-        }
-    }
-    return {};
-}
-
-// Whether a stand-in that ran on this side says that it planted its fault.
-bool left_its_mark(const Sandbox& sandbox, int side) {
-    struct stat status {};
-    const std::string mark = temporary_directory(sandbox, side) + "/" + stand_in::mark;
-    return ::lstat(mark.c_str(), &status) == 0;
-}
-
-// Files whose bytes are hashed: the inputs always, since they must not change; outputs only where
-// their bytes will be compared.
-std::vector<std::string> hashed_files(const Case& c, bool outputs) {
-    std::vector<std::string> names;
-    for (const ImageRecipe& image : c.images) {
-        const std::vector<std::string> files = files_of(image);
-        names.insert(names.end(), files.begin(), files.end());
-    }
-    if (outputs) {
-        for (const OutputImage& output : c.outputs) {
-            names.push_back(file_name(output.id, output.format));
-        }
-    }
-    return names;
-}
-
-// Whether both workspaces hold the same files with the same bytes.
-bool same_bytes(const StepObservation& subject, const StepObservation& reference) {
-    return !subject.files_cut && subject.files == reference.files &&
-           std::ranges::all_of(subject.files, [](const FileEntry& file) {
-               return file.type == FileType::regular && file.content_hash != 0;
-           });
-}
-
-// What our readers find depends on nothing but the bytes of the workspace.
-bool depends_on_bytes_alone(InspectionKind kind) {
-    return kind == InspectionKind::content || kind == InspectionKind::bitmaps;
-}
+const std::vector<int> sides{0, 1};  // subject, reference
 
 // Layers that look at what came out, as opposed to how it ended.
 bool is_result_layer(LayerId id) {
@@ -102,33 +30,6 @@ bool is_result_layer(LayerId id) {
             return true;
         default:
             return false;
-    }
-}
-
-int strength(LayerVerdict verdict) {
-    switch (verdict) {
-        case LayerVerdict::diverge:
-            return 3;
-        case LayerVerdict::agree:
-            return 2;
-        case LayerVerdict::inconclusive:
-            return 1;
-        case LayerVerdict::not_applicable:
-            return 0;
-    }
-    return 0;
-}
-
-// Keeps, per layer, the strongest verdict of all steps.
-void merge(std::vector<LayerReport>& into, std::vector<LayerReport> reports) {
-    for (LayerReport& report : reports) {
-        const auto found = std::find_if(into.begin(), into.end(),
-                                        [&](const LayerReport& r) { return r.id == report.id; });
-        if (found == into.end()) {
-            into.push_back(std::move(report));
-        } else if (strength(report.result.verdict) > strength(found->result.verdict)) {
-            *found = std::move(report);
-        }
     }
 }
 
@@ -148,17 +49,6 @@ std::vector<OutcomeClass> classes(const Observation& observation) {
         result.push_back(outcome_class(step.outcome.ending));
     }
     return result;
-}
-
-// What a damaged case is like but for the damage: what its steps may change and what there is to
-// look at afterwards.
-Case as_meant(Case c) {
-    for (Step& step : c.steps) {
-        if (std::holds_alternative<DamagedIntent>(step.intent)) {
-            step.intent = ValidIntent{};
-        }
-    }
-    return c;
 }
 
 // What the gates and layers say together.
@@ -201,6 +91,13 @@ void conclude(CaseResult& result) {
     result.terminal = result.subject_accepted || result.reference_accepted
                           ? Terminal::agreed
                           : Terminal::refused_by_both;
+}
+
+// Both sides came to an end alike, in all that comes before the layer of the second run.
+bool may_run_again(const CaseResult& result) {
+    return result.terminal == Terminal::agreed || result.terminal == Terminal::refused_by_both ||
+           (result.terminal == Terminal::diverged &&
+            LayerId::determinism < result.difference->symptom.layer);
 }
 
 }  // namespace
@@ -279,7 +176,8 @@ Limits scaled_limits(const Limits& base, const Case& c) {
 
 Executor::Executor(Sandbox& sandbox, const Limits& limits) : sandbox_(sandbox), limits_(limits) {}
 
-CaseResult Executor::run(const Case& c, const RolePair& roles, std::optional<LayerId> without) {
+CaseResult Executor::run(const Case& c, const RolePair& roles, std::optional<LayerId> without,
+                         const SecondRun& second) {
     Operation operation = *find_operation(c.operation);
     std::erase_if(operation.layers, [&](const LayerUse& use) { return use.id == without; });
     const Limits limits = scaled_limits(limits_, c);
@@ -301,41 +199,44 @@ CaseResult Executor::run(const Case& c, const RolePair& roles, std::optional<Lay
             result.reason = "a refusal that goes away with ten times the file size";
         }
     }
+    if (second.again != Again::no && may_run_again(result)) {
+        repeat(c, operation, roles, limits, second, result);
+    }
     return result;
+}
+
+void Executor::repeat(const Case& c, const Operation& operation, const RolePair& roles,
+                      const Limits& limits, const SecondRun& second, CaseResult& result) {
+    StepRunner runner(sandbox_, hashes_, limits, roles.fault);
+    try {
+        run_again(sandbox_, runner, c, operation, tool_named(sandbox_, roles.subject),
+                  tool_named(sandbox_, roles.reference), limits, second, result);
+    } catch (const ImageError& error) {
+        result.difference.reset();
+        result.terminal = Terminal::harness_fixture;
+        result.reason = error.what();
+        return;
+    }
+    conclude(result);
 }
 
 CaseResult Executor::attempt(const Case& c, const Operation& operation, const RolePair& roles,
                              const Limits& limits) {
     CaseResult result;
-    const NeutralTool neutral{tool_named(sandbox_, "reference"), limits};
-    const SandboxTool* const qemu_io = find_tool(sandbox_, "io");
+    StepRunner runner(sandbox_, hashes_, limits, roles.fault);
+    const NeutralTool& neutral = runner.neutral();
     try {
-        sandbox_.reset(build_side);
+        sandbox_.reset(Sandbox::build_side);
         SandboxNeutralTools builder(sandbox_, neutral);
-        build_images(c, sandbox_.directory(build_side), builder);
+        build_images(c, sandbox_.directory(Sandbox::build_side), builder);
         for (const ImageRecipe& image : c.images) {
-            if (!image.damage.empty() &&
-                find_escape(sandbox_.directory(build_side), file_name(image.id, image.format))) {
+            if (!image.damage.empty() && find_escape(sandbox_.directory(Sandbox::build_side),
+                                                     file_name(image.id, image.format))) {
                 throw ImageError("a damaged image refers outside of the workspace");
             }
         }
         hashes_.clear();
-        std::vector<std::string> directories;
-        for (const int side : sides) {
-            sandbox_.reset(side);
-            directories.push_back(sandbox_.directory(side));
-        }
-        for (const ImageRecipe& image : c.images) {
-            for (const std::string& name : files_of(image)) {
-                result.subject.initial.push_back(
-                    clone_file(sandbox_.directory(build_side), directories, name));
-                for (const std::string& directory : directories) {
-                    hashes_.remember(directory + "/" + name,
-                                     result.subject.initial.back().content_hash);
-                }
-            }
-        }
-        std::ranges::sort(result.subject.initial, {}, &FileEntry::name);
+        result.subject.initial = runner.set_up(c, sides);
         result.reference.initial = result.subject.initial;
     } catch (const std::exception& error) {
         result.terminal = Terminal::harness_fixture;
@@ -350,32 +251,17 @@ CaseResult Executor::attempt(const Case& c, const Operation& operation, const Ro
     result.subject_accepted = true;
     for (std::size_t s = 0; s < c.steps.size() && !result.difference; ++s) {
         const Step& step = c.steps[s];
-        const std::vector<std::string> words = render_step(c, step);
         const bool bytes_stable = operation.bytes_stable(meant, s);
-        const std::vector<std::string> hashed = hashed_files(c, bytes_stable);
-        const bool io = program_of(step) == "qemu-io";
-        if (step.actor == Actor::neutral) {
-            if (const std::string reason = neutral_obstacle(sandbox_, c, step, qemu_io != nullptr);
-                !reason.empty()) {
-                result.terminal = Terminal::harness_inspection;
-                result.reason = reason;
-                return result;
-            }
+        if (const std::string reason = runner.neutral_obstacle(c, step, sides); !reason.empty()) {
+            result.terminal = Terminal::harness_inspection;
+            result.reason = reason;
+            return result;
         }
         for (const int side : sides) {
-            const SandboxTool& tool = io                             ? *qemu_io
-                                      : step.actor == Actor::neutral ? neutral.qemu_img
-                                                                     : *tools[side];
-            Command command = tool_command(sandbox_, tool, side, {side}, words, limits);
-            command.argv.front() = program_of(step);
-            plant(tool, roles.fault, command);
-            StepObservation seen{command.argv, sandbox_.run(command), {}, {}, false};
-            Listing listing = list_workspace(sandbox_.directory(side), hashed, hashes_);
-            result.planted |= tool.stand_in && left_its_mark(sandbox_, side);
-            seen.files = std::move(listing.files);
-            seen.files_cut = listing.cut;
-            observations[side]->steps.push_back(std::move(seen));
+            observations[side]->steps.push_back(
+                runner.run(c, step, side, *tools[side], bytes_stable, false));
         }
+        result.planted = runner.planted();
         StepObservation& subject = result.subject.steps.back();
         StepObservation& reference = result.reference.steps.back();
         result.subject_timed_out |= timed_out(subject);
@@ -433,7 +319,7 @@ CaseResult Executor::attempt(const Case& c, const Operation& operation, const Ro
         result.reference_accepted &= reference_class == OutcomeClass::succeeded;
         result.subject_accepted &=
             step_class(subject, operation.answer_codes) == OutcomeClass::succeeded;
-        merge(result.layers, std::move(reports));
+        merge_layers(result.layers, std::move(reports));
         if (reference_class != OutcomeClass::succeeded &&
             reference_class != OutcomeClass::refused) {
             break;
@@ -456,13 +342,13 @@ std::map<std::string, std::string> Executor::image_digests(const Case& c) {
     for (const ImageRecipe& image : c.images) {
         const std::string name = file_name(image.id, image.format);
         if (find_format(image.format)->built_in_process) {
-            digests[image.id] = digest_file(sandbox_.directory(build_side), name);
+            digests[image.id] = digest_file(sandbox_.directory(Sandbox::build_side), name);
             continue;
         }
         const NeutralTool neutral{tool_named(sandbox_, "reference"), scaled_limits(limits_, c)};
         const Inspection look =
             Looks(sandbox_, neutral)
-                .inspect(build_side,
+                .inspect(Sandbox::build_side,
                          {InspectionKind::content, image.id, image.format, std::nullopt}, name);
         if (const auto* found = std::get_if<ContentFinding>(&look.finding)) {
             digests[image.id] = digest_content(found->content);

@@ -9,6 +9,7 @@
 #include "campaign/execution/inspect.hpp"
 #include "campaign/execution/known_hashes.hpp"
 #include "campaign/execution/sandbox.hpp"
+#include "campaign/execution/second_run.hpp"
 
 namespace difffuzz {
 
@@ -27,9 +28,10 @@ public:
     Executor(Sandbox& sandbox, const Limits& limits);
 
     // Runs the case, which must have passed validate(). Does not throw for what tools do.
-    // Without the layer `without` it is as if its operation had no such layer.
+    // Without the layer `without` it is as if its operation had no such layer. `second` says
+    // whether the subject does all of it again where both sides did alike.
     CaseResult run(const Case& c, const RolePair& roles,
-                   std::optional<LayerId> without = std::nullopt);
+                   std::optional<LayerId> without = std::nullopt, const SecondRun& second = {});
 
     // After run(): what each tool and our own reader read out of the images that the culprit step
     // left on both sides, at most four images. With limits of the case, in its workspaces.
@@ -45,9 +47,12 @@ private:
     CaseResult attempt(const Case& c, const Operation& operation, const RolePair& roles,
                        const Limits& limits);
 
+    void repeat(const Case& c, const Operation& operation, const RolePair& roles,
+                const Limits& limits, const SecondRun& second, CaseResult& result);
+
     Sandbox& sandbox_;
     Limits limits_;
-    KnownHashes hashes_;  // of the files in the twin workspaces
+    KnownHashes hashes_;  // of the files in the workspaces
 };
 
 // Limits of a case: file and disk sizes scaled to what its images may need.

@@ -16,7 +16,6 @@
 namespace difffuzz {
 namespace {
 
-constexpr int build_side = 2;
 constexpr std::size_t max_json_bytes = std::size_t{8} << 20;
 
 // Runs a neutral look; NotInspected when a limit of ours ended it, Unreadable when the tool failed.
@@ -41,7 +40,7 @@ std::optional<Finding> failed_look(const Outcome& outcome) {
 Outcome look(Sandbox& sandbox, const NeutralTool& tool, int side,
              const std::vector<std::string>& arguments) {
     return sandbox.run(
-        tool_command(sandbox, tool.qemu_img, side, {build_side}, arguments, tool.limits));
+        tool_command(sandbox, tool.qemu_img, side, {Sandbox::build_side}, arguments, tool.limits));
 }
 
 // Calls `read` with the virtual content of an image: through the format's reader, else through a
@@ -60,17 +59,18 @@ Finding with_content(Sandbox& sandbox, const NeutralTool& tool, int side, const 
         }
     }
     try {
-        const TemporaryFile flat(sandbox.directory(build_side), "flat.raw");
+        const TemporaryFile flat(sandbox.directory(Sandbox::build_side), "flat.raw");
         std::vector<std::string> words{"convert", "-f", std::string(format.name), "-O", "raw"};
         if (!snapshot.empty()) {
             words.insert(words.end(), {"-l", "snapshot.id=" + snapshot});
         }
-        words.insert(words.end(), {file_name, sandbox.directory(build_side) + "/" + flat.name()});
+        words.insert(words.end(),
+                     {file_name, sandbox.directory(Sandbox::build_side) + "/" + flat.name()});
         const Outcome outcome = look(sandbox, tool, side, words);
         if (auto failed = failed_look(outcome)) {
             return *failed;
         }
-        return read(*find_format("raw")->open(sandbox.directory(build_side), flat.name()));
+        return read(*find_format("raw")->open(sandbox.directory(Sandbox::build_side), flat.name()));
     } catch (const ImageError& error) {
         return Unreadable{error.what()};
     }
@@ -120,8 +120,8 @@ SandboxNeutralTools::SandboxNeutralTools(Sandbox& sandbox, const NeutralTool& to
     : sandbox_(sandbox), tool_(tool) {}
 
 Outcome SandboxNeutralTools::qemu_img(const std::vector<std::string>& arguments) {
-    return sandbox_.run(
-        tool_command(sandbox_, tool_.qemu_img, build_side, {build_side}, arguments, tool_.limits));
+    return sandbox_.run(tool_command(sandbox_, tool_.qemu_img, Sandbox::build_side,
+                                     {Sandbox::build_side}, arguments, tool_.limits));
 }
 
 std::optional<ForeignReference> find_escape(const std::string& directory, const std::string& name) {

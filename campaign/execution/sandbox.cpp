@@ -27,6 +27,7 @@
 #include "campaign/workers/process.hpp"
 #include "core/errors.hpp"
 #include "core/tools/stand_in.hpp"
+#include "oracles/normaliser.hpp"
 
 namespace difffuzz {
 namespace {
@@ -173,7 +174,10 @@ void make_files_as(const Identity& identity) {
     }
 }
 
-std::string side_root(int side) { return "/side/" + std::to_string(side); }
+std::string side_root(int side) {
+    const std::string root = "/side/" + std::to_string(side);
+    return side == Sandbox::again_side ? root + std::string(deeper_place) : root;
+}
 
 RunnerOptions runner_options(const SandboxOptions& options, const Identity& identity,
                              const WorkerCgroup& cgroup) {

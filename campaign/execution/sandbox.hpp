@@ -61,11 +61,14 @@ public:
 
     const std::vector<SandboxTool>& tools() const;
 
-    // Number of sides (workspaces); side 0 and 1 are the twins, side 2 is for building images.
-    static constexpr int sides = 3;
+    // Number of sides (workspaces): 0 and 1 are the twins, one is for building images, and one for
+    // what is run again.
+    static constexpr int sides = 4;
+    static constexpr int build_side = 2;
+    static constexpr int again_side = 3;
 
-    // Absolute path inside of the working directory of a side, "/side/N/w"; beside it "/side/N/t"
-    // is the side's TMPDIR.
+    // Absolute path inside of the working directory of a side, "/side/N/w", for again_side some
+    // directories deeper (`deeper_place`); beside it ".../t" is the side's TMPDIR.
     std::string directory(int side) const;
 
     // Empties a side, whatever a tool left there (undeletable directories, mounts of its own, a

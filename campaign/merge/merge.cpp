@@ -131,6 +131,9 @@ CampaignResult merge(const MergeOptions& options, const std::string& directory) 
     result.containment = common_containment(set);
     result.seed = first.campaign.at("terms").at("seed");
     result.iterations = set.iterations();
+    result.determinism =
+        parse_determinism(first.campaign.at("terms").at("determinism").get<std::string>());
+    result.reference_varies = first.campaign.at("reference_varies").get<std::vector<std::string>>();
     take_over_controls(set, result);
     add_figures(set, result);
 
@@ -183,6 +186,7 @@ CampaignResult merge(const MergeOptions& options, const std::string& directory) 
     terms.max_inconclusive = thresholds.at("max_inconclusive");
     terms.null_run = result.subject.identity == result.reference.identity;
     terms.known_mode = result.plan.registry_mode;
+    terms.determinism = result.determinism;
     result.verdict = judge(result.tally, terms);
     if (!set.gaps.empty()) {
         result.verdict.exit = ExitCode::no_verdict;

@@ -87,8 +87,10 @@ void require_one_campaign(const ShardEvidence& first, const ShardEvidence& other
             terms_difference({first.campaign, first.plan}, {other.campaign, other.plan})) {
         refuse(difference->what, difference->before, difference->now);
     }
-    for (const auto& [field, words] : {std::pair{"limits", "the set of limits"},
-                                       std::pair{"thresholds", "the set of thresholds"}}) {
+    for (const auto& [field, words] :
+         {std::pair{"limits", "the set of limits"},
+          std::pair{"thresholds", "the set of thresholds"},
+          std::pair{"reference_varies", "what the reference does not repeat"}}) {
         if (first.campaign.value(field, json()) != other.campaign.value(field, json())) {
             refuse(words, first.campaign.value(field, json()).dump(),
                    other.campaign.value(field, json()).dump());

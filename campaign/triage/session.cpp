@@ -26,6 +26,7 @@ std::optional<TriageSession::Wanted> TriageSession::next(std::size_t ahead) {
     }
     Wanted wanted;
     wanted.task.index = sighting_.iteration;
+    wanted.task.second = sighting_.second;
     wanted.task.runs = timeout_runs;
     if (stage_ == Stage::searching) {
         auto trial = search_->next(ahead);

@@ -25,6 +25,7 @@ struct Sighting {
     std::uint64_t iteration = 0;
     std::string stage;  // directory below staging for the record
     bool explain = false;
+    SecondRun second = {};  // how it was seen
 };
 
 // One run that was to show the symptom again.

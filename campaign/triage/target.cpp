@@ -37,12 +37,14 @@ TrialResult judge_trial(const Target& target, std::size_t culprit, const CaseRep
 }
 
 bool may_stand_for(const Target& target, const Case& candidate) {
-    if (intent_name(candidate) != target.intent || broken_rule(candidate) != target.rule) {
+    const std::string_view intent = intent_name(candidate);
+    const bool same = intent == target.intent && broken_rule(candidate) == target.rule;
+    if (!same && intent != "valid") {
         return false;
     }
     const bool damaged = std::ranges::any_of(
         candidate.images, [](const ImageRecipe& image) { return !image.damage.empty(); });
-    return damaged == (target.intent == "damaged") && validate(candidate).empty();
+    return damaged == (intent == "damaged") && validate(candidate).empty();
 }
 
 WordDomain word_domain(std::string_view operation) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "campaign/again_sample.hpp"
 #include "campaign/evidence/record.hpp"
 #include "campaign/triage/place.hpp"
 #include "campaign/triage/scheduler.hpp"
@@ -34,6 +35,10 @@ public:
                 const ParsedRecord record =
                     parse_record(read_first_seen(terms_.evidence + "/" + item.first).dump());
                 item.sighting.seen = {record.recipe, record.culprit_step};
+            }
+            if (item.again) {
+                item.sighting.second = {again_of(Determinism::all, item.sighting.iteration),
+                                        terms_.reference_varies};
             }
             item.sighting.stage = "triage-" + std::to_string(++last_stage_);
             sessions.push_back(std::make_unique<TriageSession>(item.sighting, terms_.max_runs));
@@ -74,6 +79,11 @@ std::string key_of(const nlohmann::json& symptom) {
     return symptom_key(symptom_from_json(symptom));
 }
 
+// Whether a divergence with this symptom is seen again in a second run only.
+bool took_second_run(const nlohmann::json& symptom) {
+    return symptom_from_json(symptom).layer == LayerId::determinism;
+}
+
 std::vector<const Bucket*> chosen_buckets(const Tally& tally) {
     std::vector<const Bucket*> buckets;
     for (const auto& [key, bucket] : tally.buckets()) {
@@ -98,6 +108,7 @@ std::vector<TriageItem> items_of(const Bucket& bucket) {
         item.lineage = bucket.fingerprint;
         item.sighting.iteration = iteration;
         item.sighting.symptom_key = key_of(bucket.symptom);
+        item.again = took_second_run(bucket.symptom);
         item.sighting.explain = iteration == bucket.kept.front();
         items.push_back(std::move(item));
     }
@@ -147,7 +158,8 @@ private:
         TriageItem followed;
         followed.slipped_from = item.result->fingerprint;
         followed.lineage = item.lineage + " " + slip.symptom_key;
-        followed.sighting = {slip.from, slip.symptom_key, item.sighting.iteration, {}, true};
+        followed.again = took_second_run(item.result->symptom);
+        followed.sighting = {slip.from, slip.symptom_key, item.sighting.iteration, {}, true, {}};
         return followed;
     }
 

@@ -30,6 +30,7 @@ struct TriageTerms {
     std::uint64_t max_runs = 300;  // of one case; 0: no triage
     unsigned jobs = 1;
     bool shard = false;  // of several: follow whatever a merge could ask for
+    std::vector<std::string> reference_varies = {};  // as in the campaign
 };
 
 // One divergence to triage, and what is known of it.
@@ -39,7 +40,8 @@ struct TriageItem {
     std::string slipped_from;
     // Of a slip: the bucket of the case that began it, and all symptoms on the way.
     std::string lineage;
-    Sighting sighting;  // of a case that has a record, without what was seen
+    bool again = false;  // it is seen in a second run of the subject only
+    Sighting sighting;   // of a case that has a record, without what was seen
     std::optional<TriageResult> result;
 };
 

@@ -107,6 +107,15 @@ std::optional<SideEnd> end_from_json(const json& value, const char* name) {
     return SideEnd{end.at("outcome"), end.at("could_not_run"), end.at("words")};
 }
 
+Again parse_again(const std::string& name) {
+    for (const Again again : {Again::no, Again::at_once, Again::later_second}) {
+        if (to_string(again) == name) {
+            return again;
+        }
+    }
+    throw RecipeError("/again", "is unknown");
+}
+
 LayerId known_layer(const std::string& name) {
     const auto layer = parse_layer(name);
     if (!layer) {
@@ -257,6 +266,9 @@ json to_json(const Task& task) {
     if (task.without) {
         value["without"] = to_string(*task.without);
     }
+    if (task.second.again != Again::no) {
+        value["again"] = {to_string(task.second.again), task.second.reference_varies};
+    }
     return value;
 }
 
@@ -273,6 +285,10 @@ Task task_from_json(const json& value) {
     task.recorded = value.at("recorded");
     if (value.contains("without")) {
         task.without = known_layer(value.at("without"));
+    }
+    if (value.contains("again")) {
+        task.second = {parse_again(value.at("again").at(0)),
+                       value.at("again").at(1).get<std::vector<std::string>>()};
     }
     task.stage = value.at("stage");
     if (value.contains("recipe")) {
@@ -295,6 +311,9 @@ json to_json(const CaseReport& report) {
                {"subject_accepted", report.subject_accepted},
                {"layers", std::move(layers)},
                {"reach", {report.reach.options, report.reach.formats, report.reach.features}}};
+    if (!report.normalisers.empty()) {
+        value["normalisers"] = report.normalisers;
+    }
     if (!report.rule.empty()) {
         value["rule"] = report.rule;
     }
@@ -364,6 +383,7 @@ CaseReport report_from_json(const json& value) {
     reach.at(0).get_to(report.reach.options);
     reach.at(1).get_to(report.reach.formats);
     reach.at(2).get_to(report.reach.features);
+    report.normalisers = value.value("normalisers", std::map<std::string, std::uint64_t>{});
     report.rule = value.value("rule", "");
     report.reason = value.value("reason", "");
     if (value.contains("timeouts")) {

@@ -75,6 +75,8 @@ struct Task {
     nlohmann::json recorded = nullptr;
     // A layer to leave out.
     std::optional<LayerId> without = {};
+    // Whether and how the subject does a case again where both sides did alike.
+    SecondRun second = {};
     // Name of the directory below staging for a full record; empty: none is wanted. With a recipe
     // it is made whatever is saturated.
     std::string stage;
@@ -122,6 +124,8 @@ struct CaseReport {
     bool reference_accepted = false;
     bool subject_accepted = false;
     std::vector<LayerVerdictReport> layers;
+    // Normaliser -> comparisons of the two sides that agree only because of it.
+    std::map<std::string, std::uint64_t> normalisers;
     CaseReach reach;                   // what the case holds of what pickers can draw
     std::vector<SteeredAway> steered;  // draws that were dropped before it
     TimeoutReport timeouts;

@@ -187,6 +187,9 @@ private:
         report.subject_accepted = result.subject_accepted;
         for (const LayerReport& layer : result.layers) {
             report.layers.push_back({layer.name, layer.result.verdict, layer.result.reason});
+            for (const std::string_view normaliser : layer.result.needed) {
+                ++report.normalisers[std::string(normaliser)];
+            }
         }
         report.planted = result.planted;
         if (task.layers) {
@@ -229,7 +232,7 @@ private:
         bool quick = true;
         for (unsigned attempt = 0; attempt < task.runs; ++attempt) {
             result = executor_.run(c, task.roles == RolePair{} ? setup_.roles : task.roles,
-                                   task.without);
+                                   task.without, task.second);
             timeouts.subject += result.subject_timed_out ? 1 : 0;
             timeouts.reference += result.reference_timed_out ? 1 : 0;
             if (!result.subject_timed_out && !result.reference_timed_out) {

@@ -16,7 +16,7 @@ using nlohmann::json;
 template <typename Enum, std::size_t Size>
 using Names = std::array<std::pair<Enum, std::string_view>, Size>;
 
-constexpr Names<LayerId, 17> layer_names{{{LayerId::setup, "setup"},
+constexpr Names<LayerId, 18> layer_names{{{LayerId::setup, "setup"},
                                           {LayerId::spawn, "spawn"},
                                           {LayerId::timeout, "timeout"},
                                           {LayerId::crash, "crash"},
@@ -32,6 +32,7 @@ constexpr Names<LayerId, 17> layer_names{{{LayerId::setup, "setup"},
                                           {LayerId::check, "check"},
                                           {LayerId::bytes, "bytes"},
                                           {LayerId::relations, "relations"},
+                                          {LayerId::determinism, "determinism"},
                                           {LayerId::resource, "resource"}}};
 
 constexpr Names<Severity, 7> severity_names{{{Severity::crash, "crash"},

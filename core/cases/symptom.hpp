@@ -30,6 +30,7 @@ enum class LayerId {
     check,
     bytes,
     relations,
+    determinism,
     resource,
 };
 std::string_view to_string(LayerId layer);

@@ -40,6 +40,7 @@ struct Command {
         writable;  // the only directories the command may write below, absolute
     std::vector<std::string> readable;  // directories it may read besides (system trees always are)
     Limits limits;
+    std::uint32_t file_mask = 022;  // its umask
 };
 
 enum class LimitKind { memory, disk, output, processes, file_size };

@@ -17,7 +17,6 @@ namespace difffuzz {
 namespace {
 
 constexpr rlim_t open_files = 1024;
-constexpr mode_t file_mask = 022;
 
 // Never raises a hard limit, which an ordinary user could not.
 int limit(__rlimit_resource resource, std::uint64_t value) noexcept {

@@ -26,7 +26,8 @@ struct ChildSetup {
     Identity identity;
     std::uint64_t file_bytes = 0;
     std::uint64_t processes = 0;  // 0: not limited here
-    int landlock = -1;            // rule set, or -1 for none
+    std::uint32_t file_mask = 022;
+    int landlock = -1;  // rule set, or -1 for none
 
     const char* failed_step = nullptr;  // a literal
     int error_number = 0;

@@ -246,6 +246,7 @@ private:
         setup.directory = command_.directory.c_str();
         setup.identity = runner_.options_.identity;
         setup.file_bytes = command_.limits.file_bytes;
+        setup.file_mask = command_.file_mask;
         if (runner_.options_.own_user_namespace) {
             setup.processes = command_.limits.processes + process_slack;
         }

@@ -32,7 +32,7 @@ std::vector<std::string> names_of_layers(const std::vector<LayerId>& layers) {
 }
 
 std::string title() {
-    std::string line = fmt::format("{:<26}{:<11}{:<16}{:>5} ", "fault", "layer", "result", "cases");
+    std::string line = fmt::format("{:<26}{:<12}{:<16}{:>5} ", "fault", "layer", "result", "cases");
     for (const Layer& row : layers()) {
         if (!row.gate) {
             line += fmt::format(" {:<{}}", to_string(row.id).substr(0, column), column);
@@ -129,7 +129,7 @@ std::string selftest_text(const SelftestResult& result) {
     }
     for (const FaultRow& row : result.rows) {
         text +=
-            fmt::format("{:<26}{:<11}{:<16}{:>5} {}\n", row.fault.name, to_string(row.fault.layer),
+            fmt::format("{:<26}{:<12}{:<16}{:>5} {}\n", row.fault.name, to_string(row.fault.layer),
                         to_string(row.result), row.cases, cells(row));
     }
     return text + verdict_line(result) + "\n";

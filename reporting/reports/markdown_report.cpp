@@ -6,6 +6,7 @@
 #include "reporting/markdown.hpp"
 #include "reporting/record_text.hpp"
 #include "reporting/reports/report_data.hpp"
+#include "reporting/reports/summary.hpp"
 #include "reporting/wording.hpp"
 
 namespace difffuzz {
@@ -65,6 +66,9 @@ std::string markdown_report(const ReportData& data) {
     for (const json& control : summary.at("controls")) {
         text += fmt::format("- {} control: {}\n", plain_words(text_field(control, "name"), 40),
                             plain_words(text_field(control, "line"), 300));
+    }
+    for (const std::string& line : normaliser_lines(summary.at("normalisers"))) {
+        text += "- " + plain_words(line, 300) + "\n";
     }
     text += "\n";
     std::size_t left_out = 0;

@@ -129,6 +129,63 @@ std::string relation_comparison(const CaseResult& result) {
            " \"$work/subject.stable\" \"$work/reference.stable\" && found=0\n";
 }
 
+// The steps once more by the subject alone, then what differs from the first time.
+std::string second_run_comparison(const Case& c, const CaseResult& result) {
+    const Operation& operation = *find_operation(c.operation);
+    const std::size_t culprit = result.culprit_step;
+    const std::string step = std::to_string(culprit);
+    std::string lines;
+    for (std::size_t s = 0; s <= culprit; ++s) {
+        const std::string program(program_of(c.steps[s]));
+        const std::string by = c.steps[s].actor == Actor::tool ? "subject"
+                               : program == "qemu-io"          ? "qemu-io"
+                                                               : "reference";
+        lines += "again " + std::to_string(s) + " " + program + " " + by + words_of(c, c.steps[s]) +
+                 "\n";
+    }
+    const std::string& aspect = result.difference->symptom.field;
+    if (aspect == "stdout" || aspect == "stderr") {
+        return lines + "compare_again " + (aspect == "stdout" ? "out " : "err ") + step + "\n";
+    }
+    if (aspect == "status") {
+        return lines + "compare_again status " + step + "\n";
+    }
+    if (aspect == "content") {
+        for (const InspectionRequest& request : operation.inspections(c, culprit)) {
+            if (request.kind != InspectionKind::content) {
+                continue;
+            }
+            for (const char* side : {"subject", "\"$elsewhere\""}) {
+                lines += std::string("flat ") + side + " " + request.format + " " +
+                         shell_quote(file_name_of(c, request.image)) +
+                         (request.snapshot.empty() ? "" : " -l snapshot.id=" + request.snapshot) +
+                         "\n";
+            }
+            lines += "cmp \"$work/subject.flat\" \"$work/$elsewhere.flat\" || found=0\n";
+        }
+        return lines;
+    }
+    lines += "listing subject" + image_names(c) + "\nlisting \"$elsewhere\"" + image_names(c) +
+             "\ndiffer files \"$work/subject.files\" \"$work/$elsewhere.files\" && found=0\n";
+    const std::vector<std::string> may_change = operation.may_change(c, culprit);
+    const bool repeats = operation.bytes_stable(c, culprit);
+    const auto compare = [&](const std::string& id, const std::string& name, bool repeated) {
+        if (repeated || std::ranges::count(may_change, id) == 0) {
+            lines += "cmp \"$work/subject/\"" + shell_quote(name) + " \"$work/$elsewhere/\"" +
+                     shell_quote(name) + " || found=0\n";
+        }
+    };
+    for (const ImageRecipe& image : c.images) {
+        compare(image.id, file_name(image.id, image.format), repeats);
+    }
+    for (const OutputImage& output : c.outputs) {
+        if (repeats) {
+            compare(output.id, file_name(output.id, output.format), true);
+        }
+    }
+    return lines;
+}
+
 // The lines that look for the difference, by layer.
 std::string comparison(const Case& c, const CaseResult& result) {
     const std::string step = std::to_string(result.culprit_step);
@@ -216,6 +273,9 @@ std::string comparison(const Case& c, const CaseResult& result) {
         case LayerId::relations:
             lines += relation_comparison(result);
             break;
+        case LayerId::determinism:
+            lines += second_run_comparison(c, result);
+            break;
         case LayerId::resource:
             lines += cannot_tell("what the tools take", symptom.field);
             break;
@@ -253,6 +313,9 @@ std::string reproduce_script(const Case& c, const CaseResult& result,
     if (std::ranges::any_of(c.steps,
                             [](const Step& step) { return program_of(step) == "qemu-io"; })) {
         script += neutral_io;
+    }
+    if (result.difference->symptom.layer == LayerId::determinism) {
+        script += second_run;
     }
     script += functions;
     return script;

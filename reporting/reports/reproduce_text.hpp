@@ -28,7 +28,7 @@ work=$(mktemp -d) || exit 2
 left() {  # SIDE: the processes that its commands left running, known by their environment
     grep -lzsxF "RUN_IN=$work/$1" /proc/[0-9]*/environ | cut -d / -f 3
 }
-trap 'kill -9 $(left subject) $(left reference) 2>/dev/null; rm -rf "$work"' EXIT
+trap 'kill -9 $(left subject) $(left reference) $(left "${elsewhere:-reference}") 2>/dev/null; rm -rf "$work"' EXIT
 trap 'exit 2' INT TERM
 mkdir "$work/subject" "$work/reference" "$work/inputs" || exit 2
 )";
@@ -37,6 +37,33 @@ inline constexpr std::string_view neutral_io = R"(
 # What writes between the commands: the qemu-io beside the reference, or another one.
 qemu_io=${QEMU_IO:-$(dirname "$reference")/qemu-io}
 [ -x "$qemu_io" ] || qemu_io=$(command -v qemu-io) || { echo "set QEMU_IO to a qemu-io" >&2; exit 2; }
+)";
+
+// For what only a second run elsewhere shows.
+inline constexpr std::string_view second_run = R"(
+elsewhere=a/deeper/place
+again() {  # STEP NAME PROGRAM WORDS...: one command of the subject's side once more, in another place
+    if ! [ -e "$work/$elsewhere" ]; then
+        mkdir -p "$work/$elsewhere" || exit 2
+        cp --sparse=always "$work"/inputs/* "$work/$elsewhere/" 2>/dev/null
+        sleep 1  # a later second
+    fi
+    case $3 in
+    subject) (
+        umask 077
+        export TZ=AWAY-5:45 LC_ALL=C.UTF-8 MALLOC_PERTURB_=165
+        export PYTHONHASHSEED=4242 PERL_HASH_SEED=4242 PERL_PERTURB_KEYS=2
+        run "$elsewhere" "$1" "$2" "$subject" "${@:4}"
+    ) || exit ;;
+    qemu-io) run "$elsewhere" "$1" "$2" "$qemu_io" "${@:4}" ;;
+    *) run "$elsewhere" "$1" "$2" "$reference" "${@:4}" ;;
+    esac
+}
+compare_again() {  # out|err|status STEP: what the subject's two commands gave
+    stable "$work/subject.$2.$1" >"$work/a"
+    stable "$work/$elsewhere.$2.$1" >"$work/b"
+    differ "$1" "$work/a" "$work/b" && found=0
+}
 )";
 
 // The functions that the case is told in, and the end, which runs it.
@@ -68,7 +95,8 @@ run() {  # SIDE STEP NAME PROGRAM WORDS...: one command in the side's directory
     esac
 }
 stable() {  # FILE: without what differs from run to run
-    sed -E -e '/"actual-size"|disk size:|"cid":|^ *cid:/d' -e 's/completed in .* seconds/completed/' "$1"
+    sed -E -e '/"actual-size"|disk size:|"cid":|^ *cid:/d' -e 's/completed in .* seconds/completed/' \
+        -e '/"date-n?sec"/d' -e 's/[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}/DATE/' "$1"
 }
 both() {  # STEP NAME WORDS...: the same command by subject and reference, each on its side
     share

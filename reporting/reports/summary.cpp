@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "campaign/triage/attribution/attribution.hpp"
+#include "oracles/normaliser.hpp"
 #include "oracles/shown_text.hpp"
 #include "reporting/attribution_text.hpp"
 #include "reporting/reports/reach_ledger.hpp"
@@ -47,6 +48,27 @@ json layers_json(const Tally& tally) {
                         {"diverged", layer.diverged},
                         {"inconclusive", layer.inconclusive},
                         {"not_applicable", layer.not_applicable}};
+    }
+    return result;
+}
+
+// All normalisers that there are; one that never mattered has counts of 0 and no sample.
+json normalisers_json(const Tally& tally) {
+    json result = json::object();
+    const auto add = [&](std::string_view name) {
+        const auto found = tally.normalisers().find(std::string(name));
+        const NormaliserTally counts =
+            found == tally.normalisers().end() ? NormaliserTally{} : found->second;
+        result[std::string(name)] = {
+            {"comparisons", counts.comparisons},
+            {"cases", counts.cases},
+            {"sample", counts.cases == 0 ? json(nullptr) : json(counts.first)}};
+    };
+    for (const TextNormaliser* normaliser : text_normalisers()) {
+        add(normaliser->name);
+    }
+    for (const JsonNormaliser* normaliser : json_normalisers()) {
+        add(normaliser->name);
     }
     return result;
 }
@@ -190,6 +212,14 @@ bool is_shown(const json& status) {
     return status == "new" || status == "regression" || status == "pre-existing";
 }
 
+json not_done(const CampaignResult& result) {
+    json list = json::array();
+    if (result.determinism == Determinism::off) {
+        list.push_back("determinism of the subject (--determinism off)");
+    }
+    return list;
+}
+
 std::string share(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? "-"
                       : fmt::format("{:.1f} %",
@@ -211,6 +241,27 @@ std::vector<std::string> containment_gaps(const json& containment) {
         }
     }
     return gaps;
+}
+
+std::vector<std::string> normaliser_lines(const json& normalisers) {
+    std::vector<std::string> lines;
+    std::string idle;
+    for (const auto& item : normalisers.items()) {
+        const auto comparisons = item.value().at("comparisons").get<std::uint64_t>();
+        if (comparisons == 0) {
+            idle += (idle.empty() ? "" : ", ") + item.key();
+            continue;
+        }
+        lines.push_back(
+            fmt::format("normaliser {}: {} comparisons in {} cases agree only because "
+                        "of it, such as case {}",
+                        item.key(), comparisons, item.value().at("cases").get<std::uint64_t>(),
+                        item.value().at("sample").get<std::uint64_t>()));
+    }
+    if (!idle.empty()) {
+        lines.push_back("normalisers that never mattered: " + idle);
+    }
+    return lines;
 }
 
 json summary_json(const CampaignResult& result) {
@@ -249,7 +300,12 @@ json summary_json(const CampaignResult& result) {
         {"not_compared", result.tally.harness_reasons()},
         {"controls", controls},
         {"unavailable", unavailable_json(result.unavailable)},
-        {"not_done", {"determinism of the subject: not sampled"}},
+        {"normalisers", normalisers_json(result.tally)},
+        {"determinism",
+         {{"mode", to_string(result.determinism)},
+          {"cases", result.tally.run_again()},
+          {"reference_varies", result.reference_varies}}},
+        {"not_done", not_done(result)},
         {"known", known_json(result)},
         {"containment", to_json(result.containment)},
         {"figures",
@@ -385,12 +441,15 @@ std::string summary_text(const json& summary) {
             add(line);
         }
     }
-    std::string not_done = "not done:";
-    for (const json& item : summary.at("not_done")) {
-        not_done += " " + item.get<std::string>() + ";";
+    for (const std::string& line : normaliser_lines(summary.at("normalisers"))) {
+        add(line);
     }
-    not_done.back() = '.';
-    add(not_done);
+    for (const json& name : summary.at("determinism").at("reference_varies")) {
+        add("the reference does not repeat itself: " + name.get<std::string>());
+    }
+    for (const json& item : summary.at("not_done")) {
+        add("not done: " + item.get<std::string>());
+    }
     for (const json& reason : summary.at("verdict").at("reasons")) {
         add("reason: " + reason.get<std::string>());
     }

@@ -18,6 +18,9 @@ nlohmann::json summary_json(const CampaignResult& result);
 // `difffuzz report` prints what the campaign printed.
 std::string summary_text(const nlohmann::json& summary);
 
+// What the account of the normalisers (`normalisers` of summary.json) says, line by line.
+std::vector<std::string> normaliser_lines(const nlohmann::json& normalisers);
+
 // What of the containment was not in force, a few words each; `containment` as in campaign.json.
 std::vector<std::string> containment_gaps(const nlohmann::json& containment);
 

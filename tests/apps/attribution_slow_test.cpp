@@ -74,6 +74,31 @@ Score score(WorkerPool& pool, Blame guilty) {
     return score;
 }
 
+// The stand-in also has the last bit wrong of whatever it reads out of an image.
+TEST(AttributionOfPlantedFaults, TheOneThatReadsOtherwiseThanTwoOthersIsNamed) {
+    const ScratchDirectory scratch;
+    boost::asio::io_context context;
+    const CampaignOptions options = options_with_canary();
+    WorkerPool pool(context, options.executable, scratch.descriptor(),
+                    worker_setup(options, default_plan()), 1);
+    for (const Blame guilty : {Blame::subject, Blame::reference}) {
+        const std::string side(to_string(guilty));
+        Task task;
+        task.recipe = case_from_text(std::string(canary::exhibit_of("convert-both-lose")));
+        task.roles = guilty == Blame::subject ? RolePair{"canary", "reference", "convert-both-lose"}
+                                              : RolePair{"subject", "canary", "convert-both-lose"};
+        task.runs = 3;
+        task.stage = side;
+        const std::vector<CaseReport> reports = run_tasks(pool, {task});
+        ASSERT_EQ(reports.at(0).terminal, Terminal::diverged);
+        std::string said;
+        for (const nlohmann::json& voice : reports[0].attribution.at("voices")) {
+            said += voice.at("voice") == "readers" ? voice.at("says").get<std::string>() : "";
+        }
+        EXPECT_EQ(said, side) << reports[0].attribution;
+    }
+}
+
 TEST(AttributionOfPlantedFaults, DecidesMostContentFaultsAndIsRightWhicheverSideIsWrong) {
     const ScratchDirectory scratch;
     boost::asio::io_context context;

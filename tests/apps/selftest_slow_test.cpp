@@ -50,6 +50,25 @@ TEST(Selftest, EveryFaultIsCaughtByItsLayerFirst) {
     }
 }
 
+TEST(Selftest, FaultsThatArePlantedAtOnceEndAsABucketEach) {
+    const ScratchDirectory scratch;
+    const auto buckets = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), {"selftest", "--buckets", "--no-config", "--reference",
+                                   "/usr/bin/qemu-img", "--iterations", "24"});
+        return difffuzz(scratch, more);
+    };
+    const Ended two = buckets({"--fault", "info-header,check-code"});
+    EXPECT_EQ(two.code, 0) << two.out << two.err;
+    EXPECT_THAT(two.out, testing::ContainsRegex("info-header,check-code +24 +2 +1 +0 "));
+    // A fault that another row has, too, shares its bucket.
+    const Ended twice = buckets({"--fault", "check-code", "--fault", "check-code"});
+    EXPECT_EQ(twice.code, 1) << twice.out;
+    EXPECT_THAT(twice.out, HasSubstr("shared by check-code check-code: check_code_divergence-"));
+    EXPECT_EQ(buckets({"--fault", "no-such"}).code, 2);
+    EXPECT_EQ(buckets({"--exhibits"}).code, 2);
+    EXPECT_EQ(selftest(scratch, {"--fault", "check-code"}).code, 2);
+}
+
 TEST(Selftest, WithoutItsLayerAFaultSurvivesExactlyWhereNoOtherSeesIt) {
     const ScratchDirectory scratch;
     const Ended ended = selftest(scratch, {"--json", "--without-own"});

@@ -88,6 +88,45 @@ TEST(Triage, OneCauseIsOneBucketOfMinimalCases) {
     }
 }
 
+TEST(Triage, WordsThatDifferWithEveryCaseMakeFewBuckets) {
+    const ScratchDirectory scratch;
+    const fs::path tool = bad_tool(scratch, "wordy");
+    const Ended ended = difffuzz(scratch, campaign(tool, "out", {"--max-new", "1"}));
+    ASSERT_EQ(ended.code, 1) << ended.out << ended.err;
+    const json summary = summary_of(scratch, "out");
+    // One divergence, what its case slips to, and no more.
+    EXPECT_LE(summary.at("buckets").size(), 5U);
+    EXPECT_GT(summary.at("slips_left_out"), 0);
+    EXPECT_THAT(ended.out, HasSubstr("met while shrinking and not followed: "));
+}
+
+TEST(Triage, ASubjectThatDiesOfEveryCommandMakesAHandfulOfBuckets) {
+    const ScratchDirectory scratch;
+    const fs::path tool = bad_tool(scratch, "dead");
+    const Ended ended =
+        difffuzz(scratch, {"--seed", "5", "--iterations", "40", "--ops", "info,create", "--subject",
+                           tool, "--reference", "/usr/bin/qemu-img", "--out", "out"});
+    ASSERT_EQ(ended.code, 1) << ended.out << ended.err;
+    const json buckets = summary_of(scratch, "out").at("buckets");
+    EXPECT_GE(buckets.size(), 2U);
+    EXPECT_LE(buckets.size(), 8U) << ended.out;
+}
+
+TEST(Triage, RecordsOfASanitizedSubjectAreTheSameInEachRun) {
+    const ScratchDirectory scratch;
+    const fs::path tool = fs::path(DIFFFUZZ_BINARY_DIR) / "heap_asan";
+    const auto records = [&](const std::string& out) {
+        const Ended ended = difffuzz(
+            scratch, {"--seed", "5", "--iterations", "4", "--ops", "check", "--no-triage",
+                      "--subject", tool, "--reference", "/usr/bin/qemu-img", "--out", out});
+        EXPECT_EQ(ended.code, 1) << ended.out << ended.err;
+        return difffuzz(scratch, {"report", out, "--canonical"}).out;
+    };
+    const std::string first = records("one");
+    EXPECT_THAT(first, AllOf(HasSubstr("heap-buffer-overflow"), HasSubstr("==<pid>==ERROR")));
+    EXPECT_EQ(first, records("two"));
+}
+
 TEST(Triage, WithoutItRecordsStayAsTheyWereSeenAndTheVerdictSaysSo) {
     const ScratchDirectory scratch;
     const fs::path tool = bad_tool(scratch, "crash");

@@ -55,6 +55,20 @@ TEST(Messages, AFaultAndWhatIsToldOfItArriveAsTheyWereSent) {
     EXPECT_EQ(setup_from_json(to_json(setup)).sandbox.tools[1].stands_in_for, "reference");
 }
 
+TEST(Messages, SecondRunsAndTheAccountOfNormalisersArriveAsTheyWereSent) {
+    Task task;
+    EXPECT_EQ(task_from_json(to_json(task)).second.again, Again::no);
+    for (const Again again : {Again::at_once, Again::later_second}) {
+        task.second = {again, {"info stdout"}};
+        const Task got = task_from_json(to_json(task));
+        EXPECT_EQ(got.second.again, again);
+        EXPECT_EQ(got.second.reference_varies, task.second.reference_varies);
+    }
+    CaseReport report;
+    report.normalisers = {{"disk_size", 2}, {"progress", 1}};
+    EXPECT_EQ(report_from_json(to_json(report)).normalisers, report.normalisers);
+}
+
 // A divergence that the reference or the model is to blame for says nothing about the fault.
 TEST(PlantedFault, IsToldOfOnlyWhereItWasPlantedAndMayBeTheCause) {
     PlantedFault fault;

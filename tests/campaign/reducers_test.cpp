@@ -101,6 +101,21 @@ TEST(Reducers, DropStepsWithWhatNeedsThem) {
     EXPECT_THAT(things(step_edits, from), Not(Contains("step 3")));
 }
 
+TEST(Reducers, MakeAValidCaseOfADamagedOrRefusedOne) {
+    Reduced from = chain();
+    EXPECT_TRUE(things(intent_edits, from).empty());
+    from.c.images[0].damage.push_back({"bytes", 0, 1});
+    from.c.steps[3].intent = DamagedIntent{};
+    const Reduced sound = result(intent_edits, from, "all damage");
+    EXPECT_EQ(sound, chain());
+    Reduced refused = chain();
+    refused.c.steps[3].intent = RefusedIntent{"no-such-word"};
+    const Reduced valid =
+        result(intent_edits, refused, "option --output of step 3", "none, in a valid step");
+    EXPECT_EQ(intent_name(valid.c), "valid");
+    EXPECT_EQ(valid.c.steps[3].arguments.size(), 1U);
+}
+
 TEST(Reducers, MakeNeutralWritesPartOfTheImage) {
     Reduced from = chain();
     Step write{Actor::neutral,

@@ -148,19 +148,32 @@ TEST(TriageSession, ALeastCaseThatComesAndGoesIsGivenUp) {
     EXPECT_EQ(session.least().c, info_case());
 }
 
-TEST(TriageSession, IntentAndBrokenRuleStay) {
+TEST(TriageSession, IntentAndBrokenRuleStayOrBecomeValid) {
     Target target{nullptr, "disagreement", "damaged", "", false};
     Case c = info_case();
     c.steps[0].intent = DamagedIntent{};
     EXPECT_FALSE(may_stand_for(target, c)) << "nothing is damaged";
     c.images[0].damage.push_back({"header.version", 0, 7});
     EXPECT_TRUE(may_stand_for(target, c));
+    Case sound = info_case();
+    EXPECT_TRUE(may_stand_for(target, sound));
+    sound.images[0].damage = c.images[0].damage;
+    EXPECT_FALSE(may_stand_for(target, sound)) << "damaged, and says that it is valid";
+    target.intent = "refused";
+    EXPECT_TRUE(may_stand_for(target, info_case()));
+    EXPECT_FALSE(may_stand_for(target, c));
     target.intent = "valid";
     EXPECT_FALSE(may_stand_for(target, c));
     EXPECT_TRUE(may_stand_for(target, info_case()));
     Case outside = info_case();
     outside.steps[0].arguments.clear();
     EXPECT_FALSE(may_stand_for(target, outside)) << "no image is named";
+    outside.steps[0].intent = RefusedIntent{"no-file"};
+    target.intent = "refused";
+    target.rule = "no-file";
+    EXPECT_TRUE(may_stand_for(target, outside));
+    target.rule = "two-files";
+    EXPECT_FALSE(may_stand_for(target, outside)) << "it breaks another rule";
 }
 
 TEST(Fingerprint, HasWordsAndNoNumbersOrNames) {

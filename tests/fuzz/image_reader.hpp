@@ -11,8 +11,9 @@
 
 namespace difffuzz::fuzz {
 
-// Reads `input` as an image of `format`, as it is and then with a hole of 4 MiB behind it, so that
-// what lies far out is there, too. Beside it is an image "base.raw". Checks, for any bytes:
+// Reads `input` as an image of `format`, as it is and then with 4 MiB behind it, holes with some
+// data in between, so that what lies far out is there, too. Beside it is an image "base.raw".
+// Checks, for any bytes:
 //
 //  1. Opening, looking for extents and reading each end, or throw ImageError with one short
 //     sentence.

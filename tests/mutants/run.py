@@ -46,10 +46,14 @@ def update_copy(tree):
     listed = subprocess.run(
         ["git", "-c", "safe.directory=*", "ls-files", "-z", "--cached", "--others",
          "--exclude-standard"], cwd=ROOT, capture_output=True, check=True)
-    for name in filter(None, listed.stdout.decode().split("\0")):
+    names = {name for name in listed.stdout.decode().split("\0") if (ROOT / name).is_file()}
+    for folder in {name.split("/")[0] for name in names if "/" in name}:
+        for path in (tree / folder).rglob("*"):
+            # CMake takes every source file that is there.
+            if path.is_file() and path.relative_to(tree).as_posix() not in names:
+                path.unlink()
+    for name in names:
         source, target = ROOT / name, tree / name
-        if not source.is_file():
-            continue
         content = source.read_bytes()
         if not target.is_file() or target.read_bytes() != content:
             target.parent.mkdir(parents=True, exist_ok=True)

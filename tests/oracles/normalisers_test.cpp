@@ -103,6 +103,7 @@ TEST(Normalisers, HarnessPathsAndNodeNames) {
     EXPECT_EQ(
         applied(harness_path_text(), "/side/12/w/a.raw /side/1/w: /side/1/www /tool/subject/q"),
         "<workspace>/a.raw <workspace>: /side/1/www <tool>/q");
+    EXPECT_EQ(applied(harness_path_text(), "/side/1/x/a.raw /side//w"), "/side/1/x/a.raw /side//w");
     EXPECT_EQ(applied(node_name_text(), "#block123 #blocker #block1: x"),
               "#block<n> #blocker #block<n>: x");
 }

@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 TEST(Layers, AreInTheOrderOfTheirIdsAndOnlyTheFirstThreeAreGates) {
-    ASSERT_EQ(layers().size(), 17U);
+    ASSERT_EQ(layers().size(), 18U);
     for (std::size_t i = 0; i < layers().size(); ++i) {
         EXPECT_EQ(layers()[i].id, static_cast<LayerId>(i));
         EXPECT_EQ(layers()[i].gate, i < 3);
@@ -193,6 +193,9 @@ TEST(Code, DiffersWhereTheClassesAgree) {
     EXPECT_EQ(difference.severity, Severity::detail);
     EXPECT_EQ(difference.details.at("subject"), 2);
     EXPECT_EQ(difference.details.at("reference"), 1);
+    EXPECT_EQ(difference.symptom.subject_message, "");
+    scene.reference_outcome().err = stream("qemu-img: y\n");
+    EXPECT_EQ(scene.run(LayerId::code).difference->symptom.reference_message, "y");
 
     Scene classes;
     classes.subject_outcome().ending = exited(1);

@@ -127,7 +127,10 @@ TEST(Json, FieldsThatDifferAreTheSymptom) {
 TEST(Json, SpellingAndOrderOfKeysDoNotCountButOrderOfElementsDoes) {
     EXPECT_THAT(diverging(json_scene("{\"a\":1,\"b\":2}", "{ \"b\": 2,\n \"a\": 1 }\n")),
                 IsEmpty());
-    EXPECT_EQ(json_field(json_scene("[{\"s\":0},{\"s\":1}]", "[{\"s\":1},{\"s\":0}]")), "~[].s");
+    EXPECT_EQ(json_field(json_scene("[{\"s\":0},{\"s\":1}]", "[{\"s\":1},{\"s\":0}]")), "~s");
+    // Of a list and of one thing, the same cause.
+    EXPECT_EQ(json_field(json_scene("{\"s\":0}", "{\"s\":1}")), "~s");
+    EXPECT_EQ(json_field(json_scene("{\"a\":[{\"s\":0}]}", "{\"a\":[{\"s\":1}]}")), "~a[].s");
 }
 
 TEST(Json, NormalisersMaskOnlyTheirField) {

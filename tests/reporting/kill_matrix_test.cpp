@@ -35,7 +35,7 @@ TEST(KillMatrix, ShowsWhichLayerWasFirstAndWhichFollowed) {
     EXPECT_THAT(text, HasSubstr("the stand-in without a fault: 5 cases agree\n"));
     EXPECT_THAT(text, HasSubstr("gate: a gate: unavailable\n"));
     EXPECT_THAT(text, HasSubstr(" cras exit code head erro json text inpu "));
-    EXPECT_THAT(text, HasSubstr("one                       header     caught              3  "
+    EXPECT_THAT(text, HasSubstr("one                       header      caught              3  "
                                 ".    .    .    #    .    .    +    ."));
     EXPECT_THAT(text,
                 EndsWith("selftest: all caught; 1 of 1 faults caught by their layer first\n"));

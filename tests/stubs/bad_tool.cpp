@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <iostream>
 #include <string>
 #include <string_view>
 #include <sys/stat.h>
@@ -98,6 +99,51 @@ bool asks_what_it_is(int argc, char** argv) {
            std::string_view(argv[argc - 2]) == "probe.qcow2";
 }
 
+// What terminals, web pages and Markdown would take for more than text.
+void paint() {
+    std::cout << "\x1b[2J\x1b]0;title\x07\r# painted\n\n# painted\n```\n| a | b |\n"
+                 "<img src=x onerror=alert(1)><script>alert(1)</script>\n]]>&amp;\xff\xfe\xc3(\0\n"
+              << std::flush;
+}
+
+// Makes something else of the output: what it is a link to, or a pipe.
+[[noreturn]] void replace_output(char** argv, const std::string& name, const char* target) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::execv("/usr/bin/qemu-img", argv);
+        ::_exit(127);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    if (::unlink(name.c_str()) != 0) {
+        ::_exit(WEXITSTATUS(status));
+    }
+    const int made =
+        target == nullptr ? ::mkfifo(name.c_str(), 0644) : ::symlink(target, name.c_str());
+    ::_exit(made == 0 ? WEXITSTATUS(status) : 126);
+}
+
+// The first file here that is named after the case's output.
+std::string output_among(int argc, char** argv) {
+    for (int i = 2; i < argc; ++i) {
+        if (std::string_view(argv[i]).starts_with("out.")) {
+            return argv[i];
+        }
+    }
+    return {};
+}
+
+// Whether any file outside of the workspace could be opened for writing.
+bool writes_outside() {
+    for (const char* path : {"/etc/passwd", "/x", "/tmp/x", "/tool/subject", "/side/0/x",
+                             "/side/1/w/x", "/dev/mem", "/proc/sysrq-trigger", "/proc/1/mem"}) {
+        if (::open(path, O_WRONLY | O_CREAT, 0644) >= 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Modes that concern more than --backing-chain.
 void misbehave_in_general(const std::string& mode, int argc, char** argv) {
     if (mode == "noise" && argc > 1 && argv[1][0] == '-') {
@@ -105,6 +151,15 @@ void misbehave_in_general(const std::string& mode, int argc, char** argv) {
             "qemu-img version 7.2.\xff\x80 \x1b[31m\xc3(\n\n"
             "Supported formats: raw qcow2 \xff\xfe q\x1b[2J UPPER a/b\n";
         ::_exit(::write(STDOUT_FILENO, text.data(), text.size()) > 0 ? 0 : 1);
+    }
+    // Says where it runs.
+    const char* const locale = std::getenv("LC_ALL");
+    if (mode == "homesick" && locale != nullptr && std::string_view(locale) != "C" &&
+        !asks_what_it_is(argc, argv)) {
+        std::cout << locale << '\n' << std::flush;
+    }
+    if (mode == "painter" && argc > 1 && !asks_what_it_is(argc, argv)) {
+        paint();
     }
     if (mode == "mute") {
         hang();
@@ -119,16 +174,21 @@ void misbehave_in_general(const std::string& mode, int argc, char** argv) {
     } else if (mode == "sanitized") {
         const std::string_view report = "==7==ERROR: AddressSanitizer: SEGV on unknown address\n";
         ::_exit(::write(STDERR_FILENO, report.data(), report.size()) > 0 ? 1 : 2);
-    } else if (mode == "wordy" && std::string_view(argv[1]) == "info") {
-        // Refuses in words that differ with every word of the command.
-        std::string text = "cannot do";
-        for (int i = 1; i < argc; ++i) {
-            text += std::string(" ") + argv[i];
+    } else if (mode == "killer") {
+        ::kill(-1, SIGKILL);
+        ::kill(-1, SIGTERM);
+        std::signal(SIGSEGV, SIG_DFL);
+        ::kill(0, SIGSEGV);
+    } else if (mode == "closed" && std::string_view(argv[1]) == "info") {
+        ::close(STDOUT_FILENO);
+        ::close(STDERR_FILENO);
+        ::close(STDIN_FILENO);
+        ::_exit(0);
+    } else if (mode == "writer") {
+        write_file("mine", 1);
+        if (writes_outside()) {
+            ::_exit(64);
         }
-        text += "\n";
-        ::_exit(::write(STDERR_FILENO, text.data(), text.size()) > 0 ? 1 : 2);
-    } else if (mode == "refusing") {
-        ::_exit(::write(STDERR_FILENO, "qemu-img: no\n", 13) == 13 ? 1 : 2);
     } else if (mode == "asleep") {
         hang();
     } else if (mode == "noinfo" && std::string_view(argv[1]) == "info") {
@@ -136,6 +196,16 @@ void misbehave_in_general(const std::string& mode, int argc, char** argv) {
     } else if (mode == "incomplete") {
         ::_exit(::write(STDERR_FILENO, "no interpreter\n", 15) == 15 ? 127 : 2);
     }
+}
+
+// Refuses in words that differ with every word of the command.
+[[noreturn]] void refuse_in_many_words(int argc, char** argv) {
+    std::string text = "cannot do";
+    for (int i = 1; i < argc; ++i) {
+        text += std::string(" ") + argv[i];
+    }
+    text += "\n";
+    ::_exit(::write(STDERR_FILENO, text.data(), text.size()) > 0 ? 1 : 2);
 }
 
 // Answers well, then adds a byte to the image that it was only to read.
@@ -162,10 +232,21 @@ int main(int argc, char** argv) {
         ::execl("/usr/bin/qemu-img", "qemu-img", "create", "-q", "-f", "qcow2", "-u", "-b",
                 "/etc/hostname", "-F", "raw", "out.qcow2", "1M", nullptr);
     }
+    const std::string output =
+        argc > 1 && !asks_what_it_is(argc, argv) ? output_among(argc, argv) : "";
+    if (!output.empty() && (mode == "linkout" || mode == "nullout" || mode == "fifoout")) {
+        replace_output(argv, output,
+                       mode == "linkout"   ? "/etc/passwd"
+                       : mode == "nullout" ? "/dev/zero"
+                                           : nullptr);
+    }
     for (int i = 1; i < argc; ++i) {
         if (std::strcmp(argv[i], "--backing-chain") == 0) {
             if (mode == "input") {
                 touch_input(argv, argv[argc - 1]);
+            }
+            if (mode == "wordy") {
+                refuse_in_many_words(argc, argv);
             }
             misbehave(mode);
         }

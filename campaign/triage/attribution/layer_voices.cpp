@@ -51,7 +51,7 @@ std::optional<Statement> syntax_voice(const Testimony& testimony) {
     const Difference* difference = testimony.difference(LayerId::json);
     return difference != nullptr && difference->symptom.field == "unparseable"
                ? by_layer(testimony, LayerId::json,
-                          "prints what is no JSON where JSON is asked for")
+                          "printed what is no JSON where JSON was asked for")
                : std::nullopt;
 }
 
@@ -62,12 +62,10 @@ std::optional<Statement> structure_voice(const Testimony& testimony) {
 
 std::optional<Statement> relations_voice(const Testimony& testimony) {
     const Difference* difference = testimony.difference(LayerId::relations);
-    return difference == nullptr
-               ? std::nullopt
-               : by_layer(
-                     testimony, LayerId::relations,
-                     "contradicts itself: what it says and what it writes break the relation " +
-                         difference->symptom.field);
+    return difference == nullptr ? std::nullopt
+                                 : by_layer(testimony, LayerId::relations,
+                                            "broke the relation " + difference->symptom.field +
+                                                " between what is said and what is written");
 }
 
 }  // namespace difffuzz

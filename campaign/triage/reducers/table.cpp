@@ -5,10 +5,11 @@ namespace difffuzz {
 
 const std::vector<Reducer>& reducers() {
     static const std::vector<Reducer> table{
-        {"steps", step_edits},         {"absorb", absorb_edits},    {"images", image_edits},
-        {"arguments", argument_edits}, {"features", feature_edits}, {"writes", write_edits},
-        {"damage", damage_edits},      {"formats", format_edits},   {"sizes", size_edits},
-        {"values", value_edits},       {"names", name_edits},       {"fills", fill_edits},
+        {"intent", intent_edits}, {"steps", step_edits},         {"absorb", absorb_edits},
+        {"images", image_edits},  {"arguments", argument_edits}, {"features", feature_edits},
+        {"writes", write_edits},  {"damage", damage_edits},      {"formats", format_edits},
+        {"sizes", size_edits},    {"values", value_edits},       {"names", name_edits},
+        {"fills", fill_edits},
     };
     return table;
 }

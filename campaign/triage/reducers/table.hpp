@@ -5,6 +5,8 @@
 
 namespace difffuzz {
 
+// A valid case in place of a damaged or a refused one.
+std::vector<Edit> intent_edits(const Reduced& from, const WordDomain& words);
 // Steps, with those that need what they made.
 std::vector<Edit> step_edits(const Reduced& from, const WordDomain& words);
 // Steps whose writes become part of an input image: a step less for a write more.

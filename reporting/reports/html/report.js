@@ -81,10 +81,19 @@
       element("p", {}, "None was run."),
     bullets([
       ...data.gaps.map((gap) => `containment: ${gap}`),
+      ...summary.determinism.reference_varies.map((name) => `the reference does not repeat itself: ${name}`),
       ...summary.not_done.map((line) => `not done: ${line}`),
       ...summary.unavailable.map((one) => `not available: ${one.operation} (${one.tool}: ${one.outcome})`),
       ...summary.hangs.map((hang) => `suspected hang: case ${hang.index} of the ${hang.side}`),
     ]));
+
+  const masked = Object.entries(summary.normalisers);
+  const idle = masked.filter(([, count]) => count.comparisons === 0).map(([name]) => name);
+  section("Normalisers",
+    element("p", {}, "Comparisons of the two tools that agree only because of each, and the first such case."),
+    facts(masked.filter(([, count]) => count.comparisons > 0).map(([name, count]) =>
+      [name, `${count.comparisons} in ${count.cases} cases, such as case ${count.sample}`])),
+    idle.length === 0 ? null : element("p", {}, `Never mattered: ${idle.join(", ")}.`));
 
   // Differences of two texts, line by line.
   function lineDiff(reference, subject) {
