@@ -41,7 +41,7 @@ qemu_io=${QEMU_IO:-$(dirname "$reference")/qemu-io}
 
 // For what only a second run elsewhere shows.
 inline constexpr std::string_view second_run = R"(
-elsewhere=a/deeper/place
+elsewhere=away/deeper/place
 again() {  # STEP NAME PROGRAM WORDS...: one command of the subject's side once more, in another place
     if ! [ -e "$work/$elsewhere" ]; then
         mkdir -p "$work/$elsewhere" || exit 2

@@ -94,6 +94,8 @@ class Surroundings(unittest.TestCase):
         self.assertEqual(place.run(place.words("repro", record)).returncode, 0)
         script = place.run(["bash", record.parent / "reproduce.sh"], SUBJECT=str(place.subject))
         self.assertEqual(script.returncode, 0, script.stdout + script.stderr)
+        gone = place.run(["bash", record.parent / "reproduce.sh"], SUBJECT="/usr/bin/qemu-img")
+        self.assertEqual(gone.returncode, 1, gone.stdout + gone.stderr)
 
         ended = place.run(place.campaign("off", "--determinism", "off", iterations=12))
         self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
