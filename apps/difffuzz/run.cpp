@@ -137,6 +137,10 @@ void require_baseline_makes_sense(const Flags& flags, const CampaignOptions& opt
         throw UsageError(
             "--baseline and no triage do not go together: what was not confirmed is no regression; "
             "drop --no-triage or --triage-runs 0");
+    } else if (options.shard.count > 1) {
+        throw UsageError(
+            "--baseline and --shard do not go together: what shards come to is known once they are "
+            "merged; run one campaign with --baseline");
     }
 }
 

@@ -129,7 +129,7 @@ public:
     std::vector<TriageItem> after(const std::vector<TriageItem>& wave) {
         std::vector<const TriageItem*> order;
         for (const TriageItem& item : wave) {
-            if (item.result) {
+            if (item.result && item.slipped_from.empty()) {
                 order.push_back(&item);
             }
         }
@@ -137,9 +137,14 @@ public:
                                  [](const TriageItem* item) { return item->sighting.iteration; });
         std::vector<TriageItem> next;
         for (const TriageItem* item : order) {
+            std::set<std::string> met;
             for (const Slip& slip : item->result->slips) {
+                met.insert(slip.symptom_key);
+                if (met.size() > max_followed_slips) {
+                    break;
+                }
                 TriageItem followed = of(*item, slip);
-                if (++looked_at_[root_of(*item)] <= max_followed_slips && wants(followed)) {
+                if (wants(followed)) {
                     next.push_back(std::move(followed));
                 }
             }
@@ -148,17 +153,11 @@ public:
     }
 
 private:
-    // The case that a chain of slips began with.
-    static std::string root_of(const TriageItem& item) {
-        return std::to_string(item.sighting.iteration) + " " +
-               item.lineage.substr(0, item.lineage.find(' '));
-    }
-
     static TriageItem of(const TriageItem& item, const Slip& slip) {
         TriageItem followed;
         followed.slipped_from = item.result->fingerprint;
         followed.lineage = item.lineage + " " + slip.symptom_key;
-        followed.again = took_second_run(item.result->symptom);
+        followed.again = item.again;
         followed.sighting = {slip.from, slip.symptom_key, item.sighting.iteration, {}, true, {}};
         return followed;
     }
@@ -179,9 +178,8 @@ private:
 
     bool shard_;
     std::size_t places_;
-    std::set<std::string> seen_;                    // symptoms of the campaign's cases
-    std::set<std::string> followed_;                // symptoms; of a shard: lineages
-    std::map<std::string, std::size_t> looked_at_;  // by root: slips
+    std::set<std::string> seen_;      // symptoms of the campaign's cases
+    std::set<std::string> followed_;  // symptoms; of a shard: lineages
     std::set<std::string> of_cases_;  // index and symptom: a record's directory holds one of both
 };
 

@@ -20,9 +20,9 @@ namespace difffuzz {
 // Symptoms that are triaged at most, those of slips included; the rest stays untriaged.
 inline constexpr std::size_t max_triaged_symptoms = 100;
 
-// Slips that are looked at most of one divergence, and of what it slipped to: a tool whose messages
-// differ with every word of a case would fill all places with one cause. Those that need not be
-// followed count, too: which those are depends on other shards.
+// Slips of one divergence that are looked at: a tool whose messages differ with every word of a case
+// would fill all places with one cause. Those that need not be followed count, too: which those are
+// depends on other shards.
 inline constexpr std::size_t max_followed_slips = 4;
 
 struct TriageTerms {
@@ -56,8 +56,8 @@ std::vector<TriageResult> triaged_before(const JournalState& journal, const std:
 //   1. the buckets of the tally by severity and lowest index, the first 100; of each the cases that
 //      have a record;
 //   2. what they slipped to that no case of the campaign showed, by the index of the case that
-//      slipped, each symptom once; what these slip to, and so on: the first 4 from one divergence,
-//      up to 100 symptoms in all.
+//      slipped, each symptom once: the first 4 from one divergence, up to 100 symptoms in all. What
+//      slips slip to in their turn is left out.
 // A merged campaign takes its results from those of its shards. Which case is the first to slip to
 // a symptom depends on all shards, so a shard follows each symptom once for each way to it: from
 // the first case of each bucket, since of a bucket's cases in one shard the merged campaign keeps

@@ -263,8 +263,8 @@ TEST_F(Evidence, AnotherSymptomIsShownBesideTheExpectedOne) {
 TEST_F(Evidence, AReportLacksNoBucketOfItsVerdict) {
     const auto report = [&] { return difffuzz(scratch_, {"report", "out", "--markdown", "-"}); };
     const std::string last = " of new divergences, the last one at case ";
-    EXPECT_THAT(report().out, AllOf(StartsWith("## 1 bucket of new divergences"),
-                                    HasSubstr(" 1 bucket" + last)));
+    EXPECT_THAT(report().out,
+                AllOf(StartsWith("## 1 bucket of new divergences"), HasSubstr(" 1 bucket" + last)));
     // What the verdict does not count is not counted further down.
     json summary = read_json(at("summary.json"));
     ASSERT_EQ(summary["buckets"].size(), 1U);
