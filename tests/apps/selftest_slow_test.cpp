@@ -54,12 +54,12 @@ TEST(Selftest, FaultsThatArePlantedAtOnceEndAsABucketEach) {
     const ScratchDirectory scratch;
     const auto buckets = [&](std::vector<std::string> more) {
         more.insert(more.begin(), {"selftest", "--buckets", "--no-config", "--reference",
-                                   "/usr/bin/qemu-img", "--iterations", "24"});
+                                   "/usr/bin/qemu-img", "--iterations", "48"});
         return difffuzz(scratch, more);
     };
-    const Ended two = buckets({"--fault", "info-header,check-code"});
+    const Ended two = buckets({"--fault", "info-header,check-json-end"});
     EXPECT_EQ(two.code, 0) << two.out << two.err;
-    EXPECT_THAT(two.out, testing::ContainsRegex("info-header,check-code +24 +2 +1 +0 "));
+    EXPECT_THAT(two.out, testing::ContainsRegex("info-header,check-json-end +48 +2 +1 +0 "));
     // A fault that another row has, too, shares its bucket.
     const Ended twice = buckets({"--fault", "check-code", "--fault", "check-code"});
     EXPECT_EQ(twice.code, 1) << twice.out;

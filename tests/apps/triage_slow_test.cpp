@@ -91,7 +91,9 @@ TEST(Triage, OneCauseIsOneBucketOfMinimalCases) {
 TEST(Triage, WordsThatDifferWithEveryCaseMakeFewBuckets) {
     const ScratchDirectory scratch;
     const fs::path tool = bad_tool(scratch, "wordy");
-    const Ended ended = difffuzz(scratch, campaign(tool, "out", {"--max-new", "1"}));
+    std::vector<std::string> words = campaign(tool, "out", {"--max-new", "1"});
+    words[1] = "9";  // a case that slips often
+    const Ended ended = difffuzz(scratch, words);
     ASSERT_EQ(ended.code, 1) << ended.out << ended.err;
     const json summary = summary_of(scratch, "out");
     // One divergence, what its case slips to, and no more.

@@ -96,13 +96,13 @@ TEST(SpelledBytes, EverySuffixOfEveryNumber) {
 TEST(SpelledBytes, DrawnCasesRoundTrip) {
     const Plan plan = default_plan();
     std::size_t read = 0;
-    for (std::uint64_t index = 0; index < 20'000; ++index) {
+    for (std::uint64_t index = 0; index < 5'000; ++index) {
         if (const auto c = draw_filtered_case(plan, 7, index, nullptr)) {
             ASSERT_EQ(case_from_json(to_json(*c)), *c) << index << " " << to_json(*c).dump();
             ++read;
         }
     }
-    EXPECT_GT(read, 19'000U);
+    EXPECT_GT(read, 4'750U);
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ TEST(ImageFeatures, AreEachNeededBySomeCase) {
             if (needed || pair.kind != PairKind::feature_format || pair.first != feature.name) {
                 continue;
             }
-            for (std::uint64_t i = 0; i < 5 && !needed; ++i) {
+            for (std::uint64_t i = 0; i < 20 && !needed; ++i) {
                 if (const auto c = draw_steered(plan, pair, 3, i, 0)) {
                     ++tried;
                     needed = is_needed(*find_operation(pair.operation), *c, feature);
