@@ -20,9 +20,9 @@ namespace difffuzz {
 // Symptoms that are triaged at most, those of slips included; the rest stays untriaged.
 inline constexpr std::size_t max_triaged_symptoms = 100;
 
-// Slips of one divergence that are looked at: a tool whose messages differ with every word of a case
-// would fill all places with one cause. Those that need not be followed count, too: which those are
-// depends on other shards.
+// Slips of one divergence that are looked at: a tool whose messages differ with every word of a
+// case would fill all places with one cause. Those that need not be followed count, too: which
+// those are depends on other shards.
 inline constexpr std::size_t max_followed_slips = 4;
 
 struct TriageTerms {
