@@ -1,15 +1,20 @@
 #include "reporting/reports/reproduce_script.hpp"
 
 #include <algorithm>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
+#include <nlohmann/json.hpp>
 #include <zlib.h>
 
 #include "core/cases/base64.hpp"
+#include "core/cases/digest.hpp"
 #include "core/tools/dialect.hpp"
+#include "images/content_model.hpp"
 #include "images/file.hpp"
 #include "images/format.hpp"
+#include "images/virtual_content.hpp"
 #include "ops/operation.hpp"
 #include "reporting/reports/reproduce_text.hpp"
 #include "reporting/reports/shell_quote.hpp"
@@ -111,6 +116,30 @@ std::string info_comparison(const Case& c, std::size_t step) {
 std::string cannot_tell(const std::string& what, const std::string& field) {
     return "echo " + shell_quote("only 'difffuzz repro' looks at " + what + " (" + field + ")") +
            " >&2\nexit 2\n";
+}
+
+// Where both sides read alike, and otherwise than the case's own model says.
+std::string model_comparison(const Case& c, const CaseResult& result,
+                             const InspectionRequest& request) {
+    const Symptom& symptom = result.difference->symptom;
+    const nlohmann::json& details = result.difference->details;
+    const auto& expected =
+        symptom.subject_class == "succeeded" ? request.expected : request.expected_if_refused;
+    if (symptom.direction != Direction::both || !expected || details.at("image") != request.image ||
+        details.at("snapshot") != request.snapshot) {
+        return {};
+    }
+    const auto model = model_of(c, *expected);
+    std::string what = "sized " + std::to_string(model->size());
+    if (details.contains("first")) {
+        const std::uint64_t offset =
+            details.at("first").at("offset").get<std::uint64_t>() / sector_bytes * sector_bytes;
+        std::string bytes(static_cast<std::size_t>(std::min(sector_bytes, model->size() - offset)),
+                          '\0');
+        model->read(offset, std::as_writable_bytes(std::span(bytes)));
+        what = "holds " + std::to_string(offset) + " " + sha256_hex(bytes);
+    }
+    return what + " subject\n" + what + " reference\n";
 }
 
 // A relation that one side alone breaks shows as another output, or as another size of a file.
@@ -238,6 +267,9 @@ std::string comparison(const Case& c, const CaseResult& result) {
                     lines +=
                         "differ check \"$work/subject.check\" \"$work/reference.check\" && "
                         "found=0\n";
+                    if (symptom.direction == Direction::both) {
+                        lines += "tail -qn 1 \"$work\"/*.check | grep -vx 'status 0' && found=0\n";
+                    }
                 } else if (symptom.layer == LayerId::bytes || symptom.field.starts_with("bitmap")) {
                     // No command shows what a bitmap says: the files must do.
                     lines += "cmp \"$work/subject/\"" + name + " \"$work/reference/\"" + name +
@@ -250,6 +282,7 @@ std::string comparison(const Case& c, const CaseResult& result) {
                                  snapshot + "\n";
                     }
                     lines += "cmp \"$work/subject.flat\" \"$work/reference.flat\" || found=0\n";
+                    lines += model_comparison(c, result, request);
                 }
             }
             break;
@@ -316,6 +349,9 @@ std::string reproduce_script(const Case& c, const CaseResult& result,
     }
     if (result.difference->symptom.layer == LayerId::determinism) {
         script += second_run;
+    }
+    if (result.difference->symptom.direction == Direction::both) {
+        script += held_against_model;
     }
     script += functions;
     return script;

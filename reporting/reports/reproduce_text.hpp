@@ -39,6 +39,20 @@ qemu_io=${QEMU_IO:-$(dirname "$reference")/qemu-io}
 [ -x "$qemu_io" ] || qemu_io=$(command -v qemu-io) || { echo "set QEMU_IO to a qemu-io" >&2; exit 2; }
 )";
 
+// For what both sides do alike and the case's own model does not: of the content of an image, what
+// the images and commands of the case give.
+inline constexpr std::string_view held_against_model = R"(
+holds() {  # OFFSET SHA256 SIDE: whether the sector there is what the case gives
+    dd if="$work/$3.flat" bs=512 count=1 skip="$1" iflag=skip_bytes status=none | sha256sum | grep -q "^$2" ||
+        { echo "$3: the sector at $1 is not what the images and commands of the case give"; found=0; }
+}
+sized() {  # BYTES SIDE: whether its size is what the case gives
+    local size=$(stat -c %s "$work/$2.flat")
+    [ "$size" = "$1" ] ||
+        { echo "$2: its size is not $1, which the images and commands of the case give"; found=0; }
+}
+)";
+
 // For what only a second run elsewhere shows.
 inline constexpr std::string_view second_run = R"(
 elsewhere=away/deeper/place
