@@ -4,9 +4,10 @@
 
 namespace difffuzz::fuzz {
 
-void add_prefixes(std::vector<Seed>& seeds, std::string_view valid, std::size_t count) {
-    for (std::size_t length = 0; length < std::min(count, valid.size()); ++length) {
-        seeds.push_back({std::string(valid.substr(0, length)), Verdict::refused});
+void add_prefixes(std::vector<Seed>& seeds, std::string valid, std::size_t count) {
+    const std::size_t end = std::min(count, valid.size());
+    for (std::size_t length = 0; length < end; ++length) {
+        seeds.push_back({valid.substr(0, length), Verdict::refused});
     }
 }
 

@@ -11,7 +11,8 @@
 namespace difffuzz::fuzz {
 
 // The first 0, 1, … below `count` bytes of a valid input, each of which is refused.
-void add_prefixes(std::vector<Seed>& seeds, std::string_view valid, std::size_t count);
+// `valid` is a copy, since it may be that of a seed among them.
+void add_prefixes(std::vector<Seed>& seeds, std::string valid, std::size_t count);
 
 // `text` with the first `from` replaced, which must be there.
 std::string with(std::string text, std::string_view from, std::string_view to);
