@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "campaign/evidence/files.hpp"
+#include "campaign/evidence/record.hpp"
 #include "campaign/run_tasks.hpp"
 #include "campaign/triage/place.hpp"
 #include "core/cases/json_fields.hpp"
@@ -13,10 +14,6 @@ namespace difffuzz {
 namespace {
 
 using nlohmann::json;
-
-constexpr std::size_t max_record_bytes = std::size_t{16} << 20;
-// Runs of a case that times out.
-constexpr unsigned timeout_runs = 3;
 
 const RolePair baseline_roles{"baseline", "reference"};
 
@@ -36,15 +33,6 @@ bool is_open(const Bucket& bucket) {
 
 std::string record_path(const Bucket& bucket, std::uint64_t index) {
     return bucket.directory() + "/" + std::to_string(index);
-}
-
-json read_record(const std::string& directory) {
-    const std::string path = directory + "/record.json";
-    try {
-        return parse_bounded(read_evidence_file(path, max_record_bytes), max_record_bytes, 128);
-    } catch (const RecipeError& error) {
-        throw UsageError("'" + path + "' is not a record of difffuzz: " + error.what());
-    }
 }
 
 void take_in(Question& question, const CaseReport& report, const char* of) {
@@ -85,7 +73,7 @@ bool ask(WorkerPool& pool, std::vector<Question>& questions, const char* field) 
 void write_answer(const std::string& evidence, const Bucket& bucket) {
     for (const std::uint64_t index : bucket.kept) {
         const std::string directory = evidence + "/" + record_path(bucket, index);
-        json record = read_record(directory);
+        json record = read_record(directory + "/record.json");
         if (record.at("status") == "flaky") {
             continue;
         }
@@ -109,10 +97,6 @@ std::vector<CaseReport> run_cases(WorkerPool& pool, const std::vector<std::uint6
     return reports;
 }
 
-bool agrees(const CaseReport& report) {
-    return report.terminal == Terminal::agreed || report.terminal == Terminal::refused_by_both;
-}
-
 }  // namespace
 
 std::optional<std::map<std::string, Bucket>> held_against_baseline(
@@ -122,7 +106,8 @@ std::optional<std::map<std::string, Bucket>> held_against_baseline(
     for (const auto& [key, bucket] : buckets) {
         if (is_open(bucket)) {
             questions.push_back(
-                {key, read_record(evidence + "/" + record_path(bucket, bucket.kept.front()))});
+                {key, read_record(evidence + "/" + record_path(bucket, bucket.kept.front()) +
+                                  "/record.json")});
         }
     }
     if (!ask(pool, questions, "recipe") || !ask(pool, questions, "original_recipe")) {
@@ -153,13 +138,13 @@ FixedMeanwhile find_fixed(WorkerPool& pool, const std::vector<std::uint64_t>& ca
                 indices.push_back(report.index);
                 diverged[report.index] = std::move(report);
             }
-        } else if (!agrees(report) && report.terminal != Terminal::exhausted) {
+        } else if (!report.agreed() && report.terminal != Terminal::exhausted) {
             ++fixed.no_answer;
         }
     }
     std::map<std::string, std::size_t> places;  // by fingerprint, in `fixed.buckets`
     for (const CaseReport& now : run_cases(pool, indices, {})) {
-        if (!agrees(now)) {
+        if (!now.agreed()) {
             continue;
         }
         const CaseReport& before = diverged.at(now.index);

@@ -29,8 +29,6 @@ using Clock = std::chrono::steady_clock;
 
 // How far cases may run ahead of the one that is committed next; bounds memory and repeated work.
 constexpr std::uint64_t max_ahead = 1024;
-// Runs of a case that timed out, all told.
-constexpr unsigned timeout_runs = 3;
 
 double seconds_since(Clock::time_point begin) {
     return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -156,6 +154,8 @@ private:
         if (running_alone_) {
             return WaitForOthers{};
         }
+        // What ran alone, or is recorded as killed, may be committed already.
+        next_ = std::max(next_, committer_.next());
         while (next_ < options_.iterations) {
             const std::uint64_t index = next_;
             if (index >= committer_.next() + max_ahead) {
@@ -163,7 +163,7 @@ private:
             }
             ++next_;
             if (finished_.contains(index)) {
-                continue;  // was killed twice, or ran alone first
+                continue;  // waits to be committed: was killed twice, or ran alone first
             }
             if (!options_.shard.holds(index)) {
                 CaseReport report;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "campaign/evidence/files.hpp"
+#include "campaign/evidence/record.hpp"
 #include "campaign/triage/place.hpp"
 #include "core/cases/recipe_json.hpp"
 #include "core/tools/stand_in.hpp"
@@ -15,8 +16,6 @@ namespace difffuzz {
 namespace {
 
 using nlohmann::json;
-
-constexpr std::size_t max_record_bytes = std::size_t{16} << 20;
 
 LeastCase least_case(const json& record) {
     const Case c = case_from_json(record.at("recipe"));
@@ -65,10 +64,9 @@ FaultBuckets campaign_of(const FaultBucketsOptions& options,
         row.buckets.push_back({bucket.type + "-" + bucket.fingerprint,
                                symptom_key(symptom_from_json(bucket.symptom)), bucket.features});
         for (const std::uint64_t index : bucket.kept) {
-            const json record = json::parse(read_evidence_file(
+            const json record = read_record(
                 campaign.directory + "/" +
-                    record_directory(bucket.type, bucket.fingerprint, index) + "/record.json",
-                max_record_bytes));
+                record_directory(bucket.type, bucket.fingerprint, index) + "/record.json");
             if (record.contains("shrinking")) {
                 row.least.push_back(least_case(record));
             }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include <fmt/format.h>
+
 #include "campaign/run_tasks.hpp"
 #include "core/cases/recipe_json.hpp"
 #include "core/suggest.hpp"
@@ -18,18 +20,6 @@ Task task_of(Case c, std::uint64_t index) {
     task.index = index;
     task.recipe = std::move(c);
     return task;
-}
-
-bool agrees(const CaseReport& report) {
-    return report.terminal == Terminal::agreed || report.terminal == Terminal::refused_by_both;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-    std::string text;
-    for (const std::string& word : words) {
-        text += (text.empty() ? "" : ", ") + word;
-    }
-    return text;
 }
 
 std::string shown(const nlohmann::json& symptom, const std::string& field) {
@@ -118,7 +108,8 @@ private:
                 nearest = std::move(fields);
             }
         }
-        std::string text = report.type + ", where the entry has another " + joined(nearest);
+        std::string text = report.type + ", where the entry has another " +
+                           fmt::format("{}", fmt::join(nearest, ", "));
         for (const std::string& field : nearest) {
             text += "; seen as " + field + ": " + shown(report.symptom, field);
         }
@@ -138,7 +129,7 @@ private:
                 return std::nullopt;
             }
         }
-        if (agrees(last)) {
+        if (last.agreed()) {
             return ended(AuditVerdict::gone, "the tools agree on its exhibit (" +
                                                  std::string(to_string(last.terminal)) +
                                                  "): remove the entry");
@@ -198,7 +189,7 @@ private:
     }
 
     void count(const Case& c, const CaseReport& report) {
-        if (agrees(report)) {
+        if (report.agreed()) {
             ++audit_.agreed;
             if (example_.empty()) {
                 example_ = commands(c);

@@ -31,4 +31,12 @@ std::vector<CaseReport> run_tasks(WorkerPool& pool, std::deque<Task> tasks) {
     return reports;
 }
 
+CaseReport run_task(WorkerPool& pool, Task task) {
+    CaseReport stopped;
+    stopped.index = task.index;
+    stopped.terminal = Terminal::harness_killed;
+    std::vector<CaseReport> reports = run_tasks(pool, {std::move(task)});
+    return reports.empty() ? stopped : std::move(reports.front());
+}
+
 }  // namespace difffuzz

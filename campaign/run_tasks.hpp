@@ -12,4 +12,7 @@ namespace difffuzz {
 // report says harness_killed. Fewer than there are tasks when the pool is stopped meanwhile.
 std::vector<CaseReport> run_tasks(WorkerPool& pool, std::deque<Task> tasks);
 
+// The report of one; of a pool that is stopped meanwhile it says harness_killed.
+CaseReport run_task(WorkerPool& pool, Task task);
+
 }  // namespace difffuzz

@@ -20,8 +20,6 @@
 namespace difffuzz {
 namespace {
 
-// Runs of a case while it times out: the machine may be busy.
-constexpr unsigned timeout_runs = 3;
 constexpr std::uint64_t faultless_cases_per_operation = 8;
 // For commands that never end; whoever is in time with it is so with any.
 constexpr std::chrono::milliseconds gate_time{3000};

@@ -8,6 +8,8 @@
 
 namespace difffuzz {
 
+inline bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
+
 // `text` as a decimal number: digits alone, no sign, no blanks, no zero in front. Nothing for
 // anything else, or beyond 64 bits.
 inline std::optional<std::uint64_t> parse_decimal(std::string_view text) {

@@ -1,12 +1,11 @@
 #include "known_divergences/versions.hpp"
+#include "core/decimal.hpp"
 
 #include <algorithm>
 #include <sstream>
 
 namespace difffuzz {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Takes the next number off the front, without the zeros before it; "" at the end of the version.
 // Numbers are compared as text of digits: they may be of any length.

@@ -6,8 +6,6 @@
 namespace difffuzz {
 namespace {
 
-constexpr std::size_t max_shown_message = 400;
-
 bool contain_one_another(const std::string& a, const std::string& b) {
     return !a.empty() && !b.empty() &&
            (a.find(b) != std::string::npos || b.find(a) != std::string::npos);

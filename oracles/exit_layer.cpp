@@ -5,8 +5,6 @@
 namespace difffuzz {
 namespace {
 
-constexpr std::size_t max_shown_message = 400;
-
 nlohmann::json details_of(const std::string& message, const StepObservation& side) {
     return {{"code", std::get<Exited>(side.outcome.ending).code},
             {"message", shown_text(message, max_shown_message)}};

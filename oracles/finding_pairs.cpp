@@ -7,8 +7,6 @@
 namespace difffuzz {
 namespace {
 
-constexpr std::size_t max_shown_message = 400;
-
 struct State {
     bool missing = false;
     const Unreadable* unreadable = nullptr;

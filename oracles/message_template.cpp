@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/decimal.hpp"
 #include "oracles/shown_text.hpp"
 
 namespace difffuzz {
@@ -12,7 +13,6 @@ constexpr std::string_view ellipsis = "…";
 constexpr std::size_t max_word_bytes = 64;
 constexpr std::size_t max_quoted_bytes = 4096;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_hex_digit(char c) {
     return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');

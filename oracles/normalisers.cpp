@@ -5,12 +5,12 @@
 #include <string>
 #include <string_view>
 
+#include "core/decimal.hpp"
 #include "oracles/sanitizer_text.hpp"
 
 namespace difffuzz {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_name(char c) {
     return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
            c == '-' || c == '.';

@@ -1,4 +1,5 @@
 #include "oracles/sanitizer_text.hpp"
+#include "core/decimal.hpp"
 
 #include <cctype>
 #include <string>
@@ -11,8 +12,6 @@ namespace {
 constexpr std::size_t telling_digits = 4;
 
 bool is_hex(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 // Length of "==DIGITS==" at `offset`, or 0.
 std::size_t process_length(std::string_view text, std::size_t offset) {
     std::size_t end = offset + 2;

@@ -7,6 +7,9 @@
 
 namespace difffuzz {
 
+// What a finding holds of one side's message at most, in bytes.
+inline constexpr std::size_t max_shown_message = 400;
+
 // Length in bytes of the well-formed, printable UTF-8 sequence at `offset`: 1..4, or 0 when the
 // bytes there are malformed (RFC 3629), a control character (C0, DEL, C1), or one that reorders or
 // breaks lines (U+2028, U+2029, U+202A..U+202E, U+2066..U+2069).

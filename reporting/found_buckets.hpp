@@ -35,7 +35,4 @@ std::string file_beside(const std::string& evidence, const FoundBucket& bucket,
 // Paths of all record.json files of the evidence, sorted. Throws UsageError naming the directory.
 std::vector<std::string> record_files(const std::string& evidence);
 
-// The most bytes that a record may have.
-inline constexpr std::size_t max_record_bytes = std::size_t{16} << 20;
-
 }  // namespace difffuzz

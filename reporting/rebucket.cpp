@@ -5,6 +5,7 @@
 #include <set>
 
 #include "campaign/evidence/files.hpp"
+#include "campaign/evidence/record.hpp"
 #include "campaign/triage/fingerprint.hpp"
 #include "core/cases/json_fields.hpp"
 #include "core/cases/recipe_json.hpp"

@@ -1,5 +1,7 @@
 #include "apps/difffuzz/filing.hpp"
 
+#include "apps/difffuzz/output.hpp"
+
 #include <iostream>
 
 #include <fmt/format.h>
@@ -8,7 +10,6 @@
 
 #include "core/errors.hpp"
 #include "core/suggest.hpp"
-#include "oracles/shown_text.hpp"
 #include "reporting/filing/curl_client.hpp"
 #include "reporting/filing/filed.hpp"
 #include "reporting/filing/filing_process.hpp"
@@ -20,8 +21,6 @@ namespace {
 using Action = FilingResult::Action;
 
 constexpr std::size_t max_script_bytes = std::size_t{32} << 10;
-
-void print_line(const std::string& line) { std::cout << printable_text(line) << "\n"; }
 
 std::vector<std::string> checked_labels(std::vector<std::string> labels) {
     if (labels.empty()) {
@@ -114,9 +113,9 @@ std::string never_filed(const FoundBucket& bucket, bool confirmed) {
     if (bucket.severity == "reference") {
         return "the reference's own fault, not the subject's";
     }
-    const bool fresh =
-        bucket.status == "new" || bucket.status == "regression" || bucket.status == "pre-existing";
-    if (!fresh && !(confirmed && bucket.status == "untriaged")) {
+    const bool fresh = bucket.status == "new" || bucket.status == "regression";
+    const bool on_request = bucket.status == "untriaged" || bucket.status == "pre-existing";
+    if (!fresh && !(confirmed && on_request)) {
         return "its status is " + bucket.status;
     }
     return {};

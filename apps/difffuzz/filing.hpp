@@ -19,7 +19,8 @@ inline constexpr std::string_view filing_flags[] = {
 // UsageError for a flag that cannot be used and, unless `dry`, where there is no token.
 FilingJob filing_job(const Flags& flags, bool dry);
 
-// Why a bucket is never filed; empty for one that may be. `confirmed`: it was seen again just now.
+// Why a bucket is not filed; empty for one that may be. `confirmed`: it was asked for by name of
+// its evidence, and seen again just now.
 std::string never_filed(const FoundBucket& bucket, bool confirmed);
 
 // Files `buckets` of the evidence, prints a line for each, and remembers them there. The last tool

@@ -8,13 +8,13 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/difffuzz/flags.hpp"
+#include "apps/difffuzz/output.hpp"
 #include "apps/difffuzz/scratch_directory.hpp"
 #include "apps/difffuzz/tools.hpp"
 #include "campaign/case_source.hpp"
 #include "campaign/identify.hpp"
 #include "campaign/known_audit.hpp"
 #include "core/errors.hpp"
-#include "oracles/shown_text.hpp"
 
 namespace difffuzz {
 namespace {
@@ -30,8 +30,6 @@ std::string words_of(const std::vector<std::string>& words) {
 std::string shown_range(const ToolRange& range) {
     return range.tool + (range.versions.text().empty() ? "" : " " + range.versions.text());
 }
-
-void print_line(const std::string& line) { std::cout << printable_text(line) << "\n"; }
 
 int list(const Registry& registry) {
     for (const KnownDivergence& entry : registry.entries) {

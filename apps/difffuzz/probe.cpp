@@ -3,6 +3,7 @@
 #include <iostream>
 #include <map>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <regex.h>
 
@@ -102,14 +103,6 @@ std::vector<ProbeCases> chosen_probes(const Flags& flags) {
     return probes;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-    std::string text;
-    for (const std::string& word : words) {
-        text += (text.empty() ? "" : ", ") + word;
-    }
-    return text;
-}
-
 // What the cases of one probe came to, in words: all alike, or how many of each, and which of them
 // was the first.
 std::string verdicts(const ProbeCases& probe, const std::vector<CaseReport>& reports) {
@@ -130,7 +123,7 @@ std::string verdicts(const ProbeCases& probe, const std::vector<CaseReport>& rep
         words.push_back(std::to_string(group.count) + " of " + std::to_string(reports.size()) +
                         " (from --case " + std::to_string(group.first) + ") " + verdict);
     }
-    return joined(words);
+    return fmt::format("{}", fmt::join(words, ", "));
 }
 
 std::string compared(const std::vector<CaseReport>& reports) {
@@ -142,7 +135,7 @@ std::string compared(const std::vector<CaseReport>& reports) {
             }
         }
     }
-    return layers.empty() ? "nothing" : joined(layers);
+    return layers.empty() ? "nothing" : fmt::format("{}", fmt::join(layers, ", "));
 }
 
 // The recipe of each case that diverged.

@@ -27,8 +27,6 @@ constexpr std::size_t longest_words = 1000;
 constexpr std::uint64_t usual_runs = 300;
 constexpr std::size_t promoting_runs = 3;
 
-void print_line(const std::string& line) { std::cout << printable_text(line) << "\n"; }
-
 // A corpus is what people vouch for: whoever promotes says so at a terminal, or by name.
 std::string person(const Flags& flags) {
     if (!flags.by.empty()) {

@@ -11,7 +11,6 @@
 #include "apps/difffuzz/tools.hpp"
 #include "campaign/corpus/corpus.hpp"
 #include "campaign/identify.hpp"
-#include "oracles/shown_text.hpp"
 
 namespace difffuzz {
 namespace {
@@ -19,20 +18,10 @@ namespace {
 // Runs of a case whose first run is not what its entry demands.
 constexpr std::size_t replay_runs = 3;
 
-void print_line(const std::string& line) { std::cout << printable_text(line) << "\n"; }
-
 ToolPair pair_of(const IdentifiedTools& tools) {
     Plan plan;
     plan.versions = declared_versions(tools.subject, tools.reference);
     return declared_pair(plan);
-}
-
-std::string joined(const std::vector<std::string>& words) {
-    std::string text;
-    for (const std::string& word : words) {
-        text += (text.empty() ? "" : ", ") + word;
-    }
-    return text.empty() ? "nothing" : text;
 }
 
 // What is to be done about an entry that does not hold.
@@ -73,10 +62,15 @@ public:
         const CorpusVerdict verdict = judge_entry(entry, runs);
         return tell(entry, verdict,
                     shown_verdict(runs.back()) + advice(verdict) +
-                        "; compared: " + joined(compared_layers(runs.back())));
+                        "; compared: " + shown_layers(runs.back()));
     }
 
 private:
+    static std::string shown_layers(const CaseReport& report) {
+        const std::vector<std::string> layers = compared_layers(report);
+        return layers.empty() ? "nothing" : fmt::format("{}", fmt::join(layers, ", "));
+    }
+
     Task task_for(const CorpusEntry& entry) const {
         Task task;
         task.recipe = entry.recipe;

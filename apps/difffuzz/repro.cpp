@@ -21,8 +21,6 @@ constexpr int bisect_reproduces = 1;
 constexpr int bisect_cannot_tell = 125;
 constexpr int bisect_cannot_be_cured = 129;
 
-void print_line(const std::string& line) { std::cout << printable_text(line) << "\n"; }
-
 // A field of a symptom on one line.
 std::string shown_field(const nlohmann::json& symptom, const std::string& key) {
     constexpr std::size_t longest = 400;

@@ -7,6 +7,7 @@
 #include "apps/difffuzz/scratch_directory.hpp"
 #include "apps/difffuzz/tools.hpp"
 #include "campaign/identify.hpp"
+#include "campaign/run_tasks.hpp"
 #include "campaign/workers/pool.hpp"
 
 namespace difffuzz {
@@ -20,21 +21,7 @@ CaseReport run_once(WorkerPool& pool, const ParsedRecord& input) {
     task.digests = true;
     task.ends = true;
     task.second = second_run_of(input);
-    bool handed_out = false;
-    CaseReport result;
-    result.terminal = Terminal::harness_killed;
-    WorkerPool::Handlers handlers;
-    handlers.next = [&]() -> NextTask {
-        if (handed_out) {
-            return NothingLeft{};
-        }
-        handed_out = true;
-        return task;
-    };
-    handlers.done = [&](const Task&, CaseReport report) { result = std::move(report); };
-    handlers.lost = [](const Task&) {};
-    pool.run(handlers);
-    return result;
+    return run_task(pool, std::move(task));
 }
 
 }  // namespace

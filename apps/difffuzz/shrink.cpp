@@ -13,7 +13,9 @@
 #include "apps/difffuzz/scratch_directory.hpp"
 #include "apps/difffuzz/tools.hpp"
 #include "campaign/evidence/files.hpp"
+#include "campaign/evidence/record.hpp"
 #include "campaign/identify.hpp"
+#include "campaign/run_tasks.hpp"
 #include "campaign/triage/result.hpp"
 #include "campaign/triage/scheduler.hpp"
 #include "core/cases/recipe_json.hpp"
@@ -24,23 +26,6 @@ namespace difffuzz {
 namespace {
 
 constexpr const char* stage = "shrunk";
-constexpr std::size_t max_record_bytes = std::size_t{16} << 20;
-
-CaseReport run_once(WorkerPool& pool, const ParsedRecord& input) {
-    std::optional<Task> task = Task{};
-    task->recipe = input.recipe;
-    task->second = second_run_of(input);
-    CaseReport result;
-    result.terminal = Terminal::harness_killed;
-    WorkerPool::Handlers handlers;
-    handlers.next = [&]() -> NextTask {
-        return task ? NextTask{*std::exchange(task, std::nullopt)} : NextTask{NothingLeft{}};
-    };
-    handlers.done = [&](const Task&, CaseReport report) { result = std::move(report); };
-    handlers.lost = [](const Task&) {};
-    pool.run(handlers);
-    return result;
-}
 
 std::string counted(std::size_t number, const std::string& one) {
     return std::to_string(number) + " " + one + (number == 1 ? "" : "s");
@@ -139,7 +124,10 @@ int shrink(const Flags& flags) {
     if (input.symptom) {
         sighting.symptom_key = symptom_key(*input.symptom);
     } else {
-        const CaseReport report = run_once(pool, input);
+        Task task;
+        task.recipe = input.recipe;
+        task.second = second_run_of(input);
+        const CaseReport report = run_task(pool, std::move(task));
         if (report.terminal != Terminal::diverged) {
             return tell_no_divergence(report);
         }

@@ -74,13 +74,9 @@ RecordedReference recorded_from(const json& value, const Case& c) {
     return recorded;
 }
 
-bool agrees(const CaseReport& report) {
-    return report.terminal == Terminal::agreed || report.terminal == Terminal::refused_by_both;
-}
-
 CorpusVerdict judge_run_of(const CorpusEntry& entry, const CaseReport& report) {
     const bool open = entry.state == CorpusState::open;
-    if (agrees(report)) {
+    if (report.agreed()) {
         return open ? CorpusVerdict::gone : CorpusVerdict::holds;
     }
     if (report.terminal != Terminal::diverged) {

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "campaign/evidence/files.hpp"
+#include "campaign/evidence/record.hpp"
 #include "core/cases/digest.hpp"
 #include "core/cases/json_fields.hpp"
 #include "core/cases/symptom.hpp"
@@ -21,7 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr std::size_t max_record_bytes = std::size_t{16} << 20;
 constexpr std::size_t max_file_bytes = max_bundle_bytes;
 constexpr std::uint64_t block = 512;  // of tar
 

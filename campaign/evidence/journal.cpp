@@ -182,7 +182,9 @@ std::optional<CaseReport> JournalReader::next() {
             } else {
                 const std::uint64_t index =
                     checked_number(entry.at("started"), "/started", 0, UINT64_MAX);
-                state_.in_flight[index] = entry.at("alone").get<bool>();
+                if (index >= state_.committed) {
+                    state_.in_flight[index] = entry.at("alone").get<bool>();
+                }
             }
         } catch (const RecipeError& error) {
             unusable(path_, number_, error.what());

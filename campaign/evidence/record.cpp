@@ -1,5 +1,6 @@
 #include "campaign/evidence/record.hpp"
 
+#include "campaign/evidence/files.hpp"
 #include "campaign/triage/attribution/attribution.hpp"
 #include "campaign/triage/fingerprint.hpp"
 #include "core/cases/draws.hpp"
@@ -13,7 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t max_record_bytes = std::size_t{16} << 20;
 constexpr std::size_t max_shown_bytes = 4096;
 
 std::string normalised(const Stream& stream, const Operation* operation) {
@@ -116,6 +116,14 @@ json make_killed_record(const Case& c, const RecordOrigin& origin) {
     record["subject"] = side_json(origin.subject, json::array());
     record["reference"] = side_json(origin.reference, json::array());
     return record;
+}
+
+json read_record(const std::string& path) {
+    try {
+        return parse_bounded(read_evidence_file(path, max_record_bytes), max_record_bytes, 128);
+    } catch (const RecipeError& error) {
+        throw UsageError("'" + path + "' is not a record of difffuzz: " + error.what());
+    }
 }
 
 ParsedRecord parse_record(std::string_view text) {

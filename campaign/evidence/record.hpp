@@ -15,6 +15,9 @@ namespace difffuzz {
 
 inline constexpr std::string_view record_schema = "difffuzz.record/1";
 
+// A record's JSON text has at most this many bytes.
+inline constexpr std::size_t max_record_bytes = std::size_t{16} << 20;
+
 // Where a record comes from, beside the case and its result.
 struct RecordOrigin {
     std::uint64_t seed = 0;
@@ -33,6 +36,10 @@ nlohmann::json make_record(const Case& c, const CaseResult& result, const Record
 
 // The record of a case that ended difffuzz's own process twice.
 nlohmann::json make_killed_record(const Case& c, const RecordOrigin& origin);
+
+// The record at `path`. Throws UsageError that names the file where it is no JSON, and as
+// read_evidence_file() does.
+nlohmann::json read_record(const std::string& path);
 
 // What `repro` needs of a record.
 struct ParsedRecord {

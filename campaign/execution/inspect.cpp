@@ -83,10 +83,10 @@ Finding check(const Outcome& outcome) {
         return failed_look(outcome).value_or(Unreadable{"the check failed"});
     }
     try {
-        const auto json = parse_bounded(outcome.out.head, max_json_bytes, 64);
-        return CheckFinding{json.value("corruptions", std::uint64_t{0}),
-                            json.value("leaks", std::uint64_t{0}),
-                            json.value("check-errors", std::uint64_t{0})};
+        const auto found = parse_bounded(outcome.out.head, max_json_bytes, 64);
+        return CheckFinding{found.value("corruptions", std::uint64_t{0}),
+                            found.value("leaks", std::uint64_t{0}),
+                            found.value("check-errors", std::uint64_t{0})};
     } catch (const std::exception&) {
         return Unreadable{"the check printed no report"};
     }

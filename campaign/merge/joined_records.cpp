@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "campaign/evidence/files.hpp"
+#include "campaign/evidence/record.hpp"
 #include "campaign/triage/place.hpp"
 #include "core/cases/json_fields.hpp"
 #include "core/cases/symptom.hpp"
@@ -14,8 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-constexpr std::size_t max_record_bytes = std::size_t{16} << 20;
 
 class Joiner {
 public:
@@ -77,9 +76,7 @@ private:
 
     // Each shard explains the first case of a symptom; a campaign only the first of all.
     static void drop_explanation(const std::string& directory) {
-        json record =
-            parse_bounded(read_evidence_file(directory + "/record.json", max_record_bytes),
-                          max_record_bytes, 128);
+        json record = read_record(directory + "/record.json");
         if (record.erase("explanation") > 0) {
             write_file(directory, "record.json", record.dump(2) + "\n");
         }

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "campaign/evidence/files.hpp"
+#include "campaign/evidence/record.hpp"
 #include "core/cases/json_fields.hpp"
 #include "core/errors.hpp"
 
@@ -11,16 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-constexpr std::size_t max_record_bytes = std::size_t{16} << 20;
-
-json read_record(const std::string& path) {
-    try {
-        return parse_bounded(read_evidence_file(path, max_record_bytes), max_record_bytes, 128);
-    } catch (const RecipeError& error) {
-        throw UsageError("'" + path + "' is not a record of difffuzz: " + error.what());
-    }
-}
 
 void write_record(const std::string& directory, const std::string& name, const json& record) {
     write_file(directory, name, record.dump(2) + "\n");

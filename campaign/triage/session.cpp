@@ -11,8 +11,6 @@ namespace {
 // Name of a confirming run; candidates are named by their digests.
 constexpr std::string_view confirming_id = "confirm";
 constexpr std::string_view explaining_id = "explain";
-// Runs of a case that times out, all told: of a confirming one, and of a candidate.
-constexpr unsigned timeout_runs = 3;
 constexpr unsigned candidate_timeout_runs = 2;
 
 }  // namespace

@@ -55,6 +55,9 @@ struct WorkerReady {
 };
 
 // One case to run: drawn by the worker from `index`, or given as a recipe.
+// How often a case runs at most while it times out.
+inline constexpr unsigned timeout_runs = 3;
+
 struct Task {
     std::uint64_t index = 0;
     std::optional<Case> recipe;
@@ -145,6 +148,10 @@ struct CaseReport {
     std::vector<LayerId> diverged;  // in their order
     bool planted = false;           // a stand-in planted its fault
     nlohmann::json reference_outcomes = nullptr;
+    // Whether both sides did alike.
+    bool agreed() const {
+        return terminal == Terminal::agreed || terminal == Terminal::refused_by_both;
+    }
 
     std::string bucket_key() const { return difffuzz::bucket_key(fingerprint, known.known); }
 };

@@ -1,4 +1,5 @@
 #include "core/cases/value.hpp"
+#include "core/decimal.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,8 +7,6 @@
 
 namespace difffuzz {
 namespace {
-
-bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
 // Takes a suffix from the end of `text`: the power of two that it stands for, 0 for none.
 unsigned take_suffix(std::string_view& text, bool hexadecimal) {

@@ -7,14 +7,13 @@
 
 #include "core/cases/digest.hpp"
 #include "core/cases/json_fields.hpp"
+#include "core/decimal.hpp"
 
 namespace difffuzz {
 namespace {
 
 constexpr std::size_t max_line = 200;
 constexpr std::size_t max_items = 4096;
-
-bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
 // The name of a format: at most 64 of a-z, 0-9, '_', '-'.
 bool is_format_name(std::string_view word) {

@@ -9,7 +9,6 @@
 namespace difffuzz {
 namespace {
 
-constexpr std::size_t max_answer_bytes = std::size_t{8} << 20;
 constexpr std::size_t max_header_bytes = 64 << 10;
 
 struct Received {

@@ -17,8 +17,6 @@ using std::chrono::milliseconds;
 using Next = Decision::Next;
 using Fate = HttpAnswer::Fate;
 
-constexpr std::size_t max_answer_bytes = std::size_t{8} << 20;
-
 std::string header(const HttpAnswer& answer, const std::string& name) {
     const auto found = answer.headers.find(name);
     return found == answer.headers.end() ? std::string{} : found->second;

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t max_bytes = std::size_t{16} << 20;
+constexpr std::size_t max_filed_bytes = std::size_t{16} << 20;
 constexpr std::size_t max_text = 2048;
 
 std::string place_of(const FilingJob& job) {
@@ -29,7 +29,7 @@ Filed::Filed(const std::string& evidence) : evidence_(evidence) {
         return;
     }
     try {
-        const json file = parse_bounded(read_evidence_file(path, max_bytes), max_bytes);
+        const json file = parse_bounded(read_evidence_file(path, max_filed_bytes), max_filed_bytes);
         ObjectFields fields(file, "");
         require_schema(fields.text("schema", 64), filed_schema);
         const json& places = fields.required("issues");

@@ -19,6 +19,9 @@ struct HttpRequest {
     bool repeatable = true;
 };
 
+// A longer answer's body ends the exchange.
+inline constexpr std::size_t max_answer_bytes = std::size_t{8} << 20;
+
 struct HttpAnswer {
     // What happened to the exchange. `lost`: it may have been carried out all the same.
     enum class Fate { answered, not_sent, lost, timed_out, refused_certificate };

@@ -18,7 +18,7 @@ using nlohmann::json;
 
 constexpr std::size_t max_text_bytes = 16 << 10;
 
-std::string escaped(const std::string& text) {
+std::string html_escaped(const std::string& text) {
     std::string result;
     for (const char byte : text) {
         switch (byte) {
@@ -120,7 +120,7 @@ json page_data(const ReportData& data) {
 }  // namespace
 
 std::string html_report(const ReportData& data) {
-    const std::string line = escaped(text_field(data.summary.at("verdict"), "line"));
+    const std::string line = html_escaped(text_field(data.summary.at("verdict"), "line"));
     return fmt::format(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src {}; "

@@ -16,7 +16,7 @@ using nlohmann::json;
 constexpr std::size_t max_stream_bytes = 2'000;
 
 // Text or an attribute's value. XML cannot hold control characters even as references.
-std::string escaped(const std::string& text) {
+std::string xml_escaped(const std::string& text) {
     std::string result;
     for (std::size_t at = 0; at < text.size();) {
         const char byte = text[at];
@@ -50,16 +50,16 @@ struct Suite {
 
     void add(const std::string& suite, const std::string& name, const std::string& inside) {
         ++tests;
-        cases +=
-            fmt::format("    <testcase classname=\"difffuzz.{}\" name=\"{}\"{}\n", escaped(suite),
-                        escaped(name), inside.empty() ? "/>" : ">\n" + inside + "    </testcase>");
+        cases += fmt::format("    <testcase classname=\"difffuzz.{}\" name=\"{}\"{}\n",
+                             xml_escaped(suite), xml_escaped(name),
+                             inside.empty() ? "/>" : ">\n" + inside + "    </testcase>");
     }
 };
 
 std::string problem(const char* element, const std::string& type, const std::string& message,
                     const std::string& text) {
     return fmt::format("      <{0} type=\"{1}\" message=\"{2}\">{3}</{0}>\n", element,
-                       escaped(type), escaped(message), escaped(text));
+                       xml_escaped(type), xml_escaped(message), xml_escaped(text));
 }
 
 std::string bucket_text(const FoundBucket& bucket) {
@@ -89,11 +89,12 @@ void add_bucket(const FoundBucket& bucket, Suite& suite) {
     if (bucket.status.starts_with("known") || bucket.status == "pre-existing" ||
         bucket.severity == "reference") {
         ++suite.skipped;
-        suite.add(bucket.operation, name,
-                  fmt::format("      <skipped message=\"{}: {}\"/>\n",
-                              escaped(bucket.severity == "reference" ? "the reference's own fault"
-                                                                     : bucket.status),
-                              escaped(wording.title)));
+        suite.add(
+            bucket.operation, name,
+            fmt::format("      <skipped message=\"{}: {}\"/>\n",
+                        xml_escaped(bucket.severity == "reference" ? "the reference's own fault"
+                                                                   : bucket.status),
+                        xml_escaped(wording.title)));
         return;
     }
     ++suite.failures;
@@ -138,7 +139,8 @@ std::string junit_report(const ReportData& data) {
         inside += fmt::format(
             "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
             "skipped=\"{}\">\n{}  </testsuite>\n",
-            escaped(name), suite.tests, suite.failures, suite.errors, suite.skipped, suite.cases);
+            xml_escaped(name), suite.tests, suite.failures, suite.errors, suite.skipped,
+            suite.cases);
     }
     return fmt::format(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"difffuzz\" tests=\"{}\" "

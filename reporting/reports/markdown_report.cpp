@@ -14,8 +14,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t max_bytes = 60'000;
-constexpr std::size_t max_stream_bytes = 800;
+constexpr std::size_t max_report_bytes = 60'000;
+constexpr std::size_t max_quoted_stream_bytes = 800;
 
 std::string folded(const std::string& summary, const std::string& content) {
     return "<details><summary>" + summary + "</summary>\n\n" + content + "\n</details>\n\n";
@@ -24,7 +24,7 @@ std::string folded(const std::string& summary, const std::string& content) {
 std::string outcome(const json& record, const std::string& side) {
     std::string lines = side + ": " + ending_text(record, side) + "\n";
     for (const char* stream : {"stdout", "stderr"}) {
-        const std::string printed = stream_text(record, side, stream, max_stream_bytes);
+        const std::string printed = stream_text(record, side, stream, max_quoted_stream_bytes);
         lines += printed + (printed.empty() || printed.ends_with('\n') ? "" : "\n");
     }
     return lines;
@@ -74,7 +74,7 @@ std::string markdown_report(const ReportData& data) {
     std::size_t left_out = 0;
     for (const FoundBucket& bucket : data.buckets) {
         const std::string section = bucket_section(bucket);
-        if (text.size() + section.size() > max_bytes) {
+        if (text.size() + section.size() > max_report_bytes) {
             ++left_out;
         } else {
             text += section;

@@ -19,14 +19,6 @@ namespace {
 using testing::HasSubstr;
 namespace fs = std::filesystem;
 
-std::string second_qemu() {
-    const char* path = std::getenv("DIFFFUZZ_TEST_SECOND_QEMU");
-    if (path == nullptr) {
-        throw std::runtime_error("set DIFFFUZZ_TEST_SECOND_QEMU (scripts/test does)");
-    }
-    return path;
-}
-
 std::vector<std::string> versions(const std::string& out, std::vector<std::string> more) {
     // These tests want divergences, whoever knows them.
     std::vector<std::string> words{"--seed",      "42",          "--subject", "/usr/bin/qemu-img",

@@ -1,6 +1,8 @@
 // Runs the real difffuzz and looks at what it leaves.
 #pragma once
 
+#include <cstdlib>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,15 @@ inline Ended difffuzz(const ScratchDirectory& scratch, std::vector<std::string> 
 
 inline nlohmann::json summary_of(const ScratchDirectory& scratch, const std::string& evidence) {
     return nlohmann::json::parse(read_file(scratch.path() / evidence / "summary.json"));
+}
+
+// A qemu-img of another version.
+inline std::string second_qemu() {
+    const char* path = std::getenv("DIFFFUZZ_TEST_SECOND_QEMU");
+    if (path == nullptr) {
+        throw std::runtime_error("set DIFFFUZZ_TEST_SECOND_QEMU (scripts/test does)");
+    }
+    return path;
 }
 
 // Number of lines that end in a line feed.

@@ -152,6 +152,30 @@ TEST_F(Evidence, DamagedJournalsAreNamed) {
     }
 }
 
+TEST_F(Evidence, ACaseThatWasInFlightRunsOnceMore) {
+    const std::string before = difffuzz(scratch_, {"report", "out", "--canonical"}).out;
+    // Killed while case 0 ran beside others, and after that nothing was written.
+    write(at("journal.ndjson"), "{\"alone\":false,\"started\":0}\n");
+    EXPECT_EQ(resume().code, 1);
+    const std::string after = read_file(at("journal.ndjson"));
+    const std::string started = "\"started\":0}";
+    std::size_t times = 0;
+    for (std::size_t at = after.find(started); at != std::string::npos;
+         at = after.find(started, at + 1)) {
+        ++times;
+    }
+    EXPECT_EQ(times, 2u) << after;
+    EXPECT_EQ(difffuzz(scratch_, {"report", "out", "--canonical"}).out, before);
+}
+
+TEST_F(Evidence, ACommittedCaseIsNotTakenForAKilledOne) {
+    const std::string before = difffuzz(scratch_, {"report", "out", "--canonical"}).out;
+    const std::string line = "{\"alone\":true,\"started\":1}\n";
+    write(at("journal.ndjson"), read_file(at("journal.ndjson")) + line);
+    EXPECT_EQ(resume().code, 1);
+    EXPECT_EQ(difffuzz(scratch_, {"report", "out", "--canonical"}).out, before);
+}
+
 TEST_F(Evidence, WordsOfAJournalThatWouldLeadElsewhereAreRefused) {
     std::string outside = read_file(at("journal.ndjson"));
     const std::string type = "\"type\":\"info_crash_divergence\"";

@@ -19,21 +19,13 @@ namespace fs = std::filesystem;
 
 constexpr int cases = 28;
 
-std::string second_qemu() {
-    const char* path = std::getenv("DIFFFUZZ_TEST_SECOND_QEMU");
-    if (path == nullptr) {
-        throw std::runtime_error("set DIFFFUZZ_TEST_SECOND_QEMU (scripts/test does)");
-    }
-    return path;
-}
-
 std::vector<std::string> tools() {
     return {"--subject", "/usr/bin/qemu-img", "--reference", second_qemu()};
 }
 
 // Operations on which the two versions differ often; whoever knows it.
-std::vector<std::string> campaign(const std::string& out, std::vector<std::string> more,
-                                  const std::string& triage_runs = "12") {
+std::vector<std::string> words_of_shard(const std::string& out, std::vector<std::string> more,
+                                        const std::string& triage_runs = "12") {
     std::vector<std::string> words{"--seed",  "42",         "--iterations",  std::to_string(cases),
                                    "--ops",   "info=2,map", "--triage-runs", triage_runs,
                                    "--known", "off",        "--out",         out};
@@ -49,7 +41,8 @@ std::vector<std::string> run_shards(const ScratchDirectory& scratch, int count) 
     for (int i = 1; i <= count; ++i) {
         const std::string shard = std::to_string(i) + "/" + std::to_string(count);
         directories.push_back("shard-" + std::to_string(i) + "-of-" + std::to_string(count));
-        const Ended ended = difffuzz(scratch, campaign(directories.back(), {"--shard", shard}));
+        const Ended ended =
+            difffuzz(scratch, words_of_shard(directories.back(), {"--shard", shard}));
         EXPECT_THAT(ended.code, testing::AnyOf(0, 1, 4)) << ended.err;
     }
     return directories;
@@ -109,9 +102,9 @@ void kill_on_the_way(const ScratchDirectory& scratch, const std::string& out,
 
 TEST(Merge, ThreeShardsOneOfThemKilledAndResumedAreTheSingleRun) {
     const ScratchDirectory scratch;
-    ASSERT_EQ(difffuzz(scratch, campaign("single", {})).code, 1);
+    ASSERT_EQ(difffuzz(scratch, words_of_shard("single", {})).code, 1);
     std::vector<std::string> shards = run_shards(scratch, 3);
-    kill_on_the_way(scratch, "killed", campaign("killed", {"--shard", "2/3"}));
+    kill_on_the_way(scratch, "killed", words_of_shard("killed", {"--shard", "2/3"}));
     shards[1] = "killed";
 
     // Unfinished: what there is, and no verdict.
@@ -178,13 +171,13 @@ TEST(Merge, ThreeShardsOneOfThemKilledAndResumedAreTheSingleRun) {
 
 TEST(Merge, OneAndSevenShardsAreTheSingleRun) {
     const ScratchDirectory scratch;
-    ASSERT_EQ(difffuzz(scratch, campaign("single", {}, "0")).code, 1);
+    ASSERT_EQ(difffuzz(scratch, words_of_shard("single", {}, "0")).code, 1);
     for (const int count : {1, 7}) {
         std::vector<std::string> shards;
         for (int i = 1; i <= count; ++i) {
             const std::string shard = std::to_string(i) + "/" + std::to_string(count);
             shards.push_back("shard" + std::to_string(i) + "of" + std::to_string(count));
-            difffuzz(scratch, campaign(shards.back(), {"--shard", shard}, "0"));
+            difffuzz(scratch, words_of_shard(shards.back(), {"--shard", shard}, "0"));
         }
         const std::string out = "whole" + std::to_string(count);
         const Ended whole = merge(scratch, out, shards);

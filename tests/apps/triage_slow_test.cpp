@@ -27,8 +27,8 @@ fs::path bad_tool(const ScratchDirectory& scratch, const std::string& mode) {
     return tool;
 }
 
-std::vector<std::string> campaign(const fs::path& tool, const std::string& out,
-                                  std::vector<std::string> more = {}) {
+std::vector<std::string> words_for(const fs::path& tool, const std::string& out,
+                                   std::vector<std::string> more = {}) {
     std::vector<std::string> words{
         "--seed", "5",           "--iterations",      "40",    "--ops", "info", "--subject",
         tool,     "--reference", "/usr/bin/qemu-img", "--out", out};
@@ -50,7 +50,7 @@ std::vector<fs::path> records_of(const fs::path& evidence) {
 TEST(Triage, OneCauseIsOneBucketOfMinimalCases) {
     const ScratchDirectory scratch;
     const fs::path tool = bad_tool(scratch, "crash");
-    const Ended ended = difffuzz(scratch, campaign(tool, "out"));
+    const Ended ended = difffuzz(scratch, words_for(tool, "out"));
     ASSERT_EQ(ended.code, 1) << ended.out << ended.err;
     const json buckets = summary_of(scratch, "out").at("buckets");
     // Many formats, one cause; valid and refused cases are told apart.
@@ -91,7 +91,7 @@ TEST(Triage, OneCauseIsOneBucketOfMinimalCases) {
 TEST(Triage, WordsThatDifferWithEveryCaseMakeFewBuckets) {
     const ScratchDirectory scratch;
     const fs::path tool = bad_tool(scratch, "wordy");
-    std::vector<std::string> words = campaign(tool, "out", {"--max-new", "1"});
+    std::vector<std::string> words = words_for(tool, "out", {"--max-new", "1"});
     words[1] = "9";  // a case that slips often
     const Ended ended = difffuzz(scratch, words);
     ASSERT_EQ(ended.code, 1) << ended.out << ended.err;
@@ -132,7 +132,7 @@ TEST(Triage, RecordsOfASanitizedSubjectAreTheSameInEachRun) {
 TEST(Triage, WithoutItRecordsStayAsTheyWereSeenAndTheVerdictSaysSo) {
     const ScratchDirectory scratch;
     const fs::path tool = bad_tool(scratch, "crash");
-    const Ended ended = difffuzz(scratch, campaign(tool, "out", {"--no-triage"}));
+    const Ended ended = difffuzz(scratch, words_for(tool, "out", {"--no-triage"}));
     EXPECT_EQ(ended.code, 1) << ended.err;
     EXPECT_THAT(ended.out, HasSubstr("; none confirmed and shrunk"));
     for (const fs::path& path : records_of(scratch.path() / "out")) {
@@ -150,14 +150,14 @@ TEST(Triage, WithoutItRecordsStayAsTheyWereSeenAndTheVerdictSaysSo) {
 TEST(Triage, EndsTheSameForAnyJobsAndAfterKills) {
     const ScratchDirectory scratch;
     const fs::path tool = bad_tool(scratch, "crash");
-    ASSERT_EQ(difffuzz(scratch, campaign(tool, "one", {"--jobs", "1"})).code, 1);
-    ASSERT_EQ(difffuzz(scratch, campaign(tool, "three", {"--jobs", "3"})).code, 1);
+    ASSERT_EQ(difffuzz(scratch, words_for(tool, "one", {"--jobs", "1"})).code, 1);
+    ASSERT_EQ(difffuzz(scratch, words_for(tool, "three", {"--jobs", "3"})).code, 1);
     const std::string one = difffuzz(scratch, {"report", "one", "--canonical"}).out;
     EXPECT_THAT(one, HasSubstr("\"shrinking\""));
     EXPECT_EQ(one, difffuzz(scratch, {"report", "three", "--canonical"}).out);
 
     // Killed in its triage: after its first result, then right after the second.
-    std::vector<std::string> words = campaign(tool, "killed", {"--jobs", "2"});
+    std::vector<std::string> words = words_for(tool, "killed", {"--jobs", "2"});
     for (std::size_t results = 1; results <= 2; ++results) {
         words.insert(words.begin(), std::string(DIFFFUZZ_BINARY_DIR) + "/difffuzz");
         std::vector<char*> argv;
@@ -194,7 +194,7 @@ TEST(Triage, EndsTheSameForAnyJobsAndAfterKills) {
 TEST(Triage, WhatComesAndGoesIsFlakyAndGivesNoVerdict) {
     const ScratchDirectory scratch;
     const fs::path tool = bad_tool(scratch, "moody");
-    const Ended ended = difffuzz(scratch, campaign(tool, "out", {"--jobs", "1"}));
+    const Ended ended = difffuzz(scratch, words_for(tool, "out", {"--jobs", "1"}));
     EXPECT_EQ(ended.code, 4) << ended.out << ended.err;
     EXPECT_THAT(ended.out, HasSubstr("flaky"));
     const std::vector<fs::path> records = records_of(scratch.path() / "out");
@@ -214,7 +214,7 @@ TEST(Triage, WhatComesAndGoesIsFlakyAndGivesNoVerdict) {
 TEST(Shrink, MakesALeastRecordOfARecordAndOfARecipe) {
     const ScratchDirectory scratch;
     const fs::path tool = bad_tool(scratch, "crash");
-    ASSERT_EQ(difffuzz(scratch, campaign(tool, "out", {"--no-triage", "--max-new", "1"})).code, 1);
+    ASSERT_EQ(difffuzz(scratch, words_for(tool, "out", {"--no-triage", "--max-new", "1"})).code, 1);
     const fs::path record = records_of(scratch.path() / "out").at(0);
     const std::vector<std::string> tools{"--subject", tool, "--reference", "/usr/bin/qemu-img"};
     const auto shrink = [&](std::vector<std::string> words) {

@@ -10,8 +10,8 @@
 namespace difffuzz {
 namespace {
 
-using testing::after_headers;
-using testing::elf_with;
+using test::after_headers;
+using test::elf_with;
 
 TEST(ProgramHead, OfAnElfProgram) {
     const auto dynamic = read_program_head(elf_with(PT_INTERP, after_headers, "/lib/ld.so"));

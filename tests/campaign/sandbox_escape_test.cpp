@@ -5,7 +5,7 @@
 
 #include "tests/support/sandbox_fixture.hpp"
 
-namespace difffuzz::testing {
+namespace difffuzz::test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -84,4 +84,4 @@ TEST_P(SandboxEscape, FilesOfTheWorkerCanBeWrittenByTools) {
 }
 
 }  // namespace
-}  // namespace difffuzz::testing
+}  // namespace difffuzz::test

@@ -4,7 +4,7 @@
 
 #include "tests/support/sandbox_fixture.hpp"
 
-namespace difffuzz::testing {
+namespace difffuzz::test {
 namespace {
 
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
@@ -103,4 +103,4 @@ TEST_P(SandboxLimits, ADirectoryThatAToolRemovedComesBackWritable) {
 }
 
 }  // namespace
-}  // namespace difffuzz::testing
+}  // namespace difffuzz::test

@@ -4,7 +4,7 @@
 
 #include "tests/support/sandbox_fixture.hpp"
 
-namespace difffuzz::testing {
+namespace difffuzz::test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -108,4 +108,4 @@ TEST_P(SandboxOutcomes, AProgramBuiltWithAddressSanitizerRuns) {
 }
 
 }  // namespace
-}  // namespace difffuzz::testing
+}  // namespace difffuzz::test

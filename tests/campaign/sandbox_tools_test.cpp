@@ -9,7 +9,7 @@
 #include "tests/support/elf_image.hpp"
 #include "tests/support/sandbox_fixture.hpp"
 
-namespace difffuzz::testing {
+namespace difffuzz::test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -151,4 +151,4 @@ TEST_P(SandboxTools, ThatAUserMayNotReadAreNamedWithTheReason) {
 }
 
 }  // namespace
-}  // namespace difffuzz::testing
+}  // namespace difffuzz::test

@@ -7,7 +7,7 @@
 
 #include "tests/support/sandbox_fixture.hpp"
 
-namespace difffuzz::testing {
+namespace difffuzz::test {
 namespace {
 
 class SandboxWorker : public SandboxTest {};
@@ -79,4 +79,4 @@ TEST(SandboxWorkerCgroup, IsUsedWhereWritable) {
 }
 
 }  // namespace
-}  // namespace difffuzz::testing
+}  // namespace difffuzz::test

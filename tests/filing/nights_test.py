@@ -212,6 +212,10 @@ class Campaign(Case):
             filed = len(self.tracker.issues)
             self.assertGreaterEqual(filed, FEW)
             self.assertEqual(out.count("filed as #"), filed)
+            # Nor is what an older subject shows, too.
+            out = evidence.campaign(f"{scratch}/d", FEW, "--baseline", evidence.TOOLS[1],
+                                    *confirmed, ends_with=0)
+            self.assertGreaterEqual(out.count("not filed: its status is pre-existing"), FEW, out)
             self.tracker.token = "changed"
             out = evidence.campaign(f"{scratch}/c", FEW, *confirmed)
             self.assertIn("does not accept the token", out)

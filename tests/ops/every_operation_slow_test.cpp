@@ -20,20 +20,13 @@
 #include "ops/operation.hpp"
 #include "oracles/normaliser.hpp"
 #include "pickers/common_options.hpp"
+#include "tests/support/plan_of.hpp"
 #include "tests/support/run_tool.hpp"
 
 namespace difffuzz {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-Plan plan_for(const Operation& operation, unsigned refused_percent) {
-    Plan plan = default_plan();
-    plan.operations = {{std::string(operation.name), 1}};
-    plan.refused_percent = refused_percent;
-    plan.damaged_percent = 0;
-    return plan;
-}
 
 // A qemu-img of another version; empty where there is none.
 std::string second_qemu_img() {
@@ -114,7 +107,7 @@ protected:
     // Shares of 300 valid draws that the program accepts, and what each image then holds.
     void expect_accepted(const std::string& program, double least, bool look_inside) const {
         const Operation& operation = *GetParam();
-        const Plan plan = plan_for(operation, 0);
+        const Plan plan = test::plan_of(operation, 0);
         constexpr unsigned draws = 300;
         unsigned good = 0;
         std::vector<double> times;
@@ -188,7 +181,7 @@ std::string normalised(const Operation& operation, const Outcome& outcome) {
 
 TEST_P(RealOperation, RepeatsItself) {
     const Operation& operation = *GetParam();
-    const Plan plan = plan_for(operation, 10);
+    const Plan plan = test::plan_of(operation, 10);
     for (std::uint64_t i = 0; i < 120; ++i) {
         const Case c = draw_case(plan, 23, i, 0);
         const test::ScratchDirectory first;
@@ -214,7 +207,7 @@ TEST_P(RealOperation, RepeatsItself) {
 
 TEST_P(RealOperation, RefusesEachEnforcedRule) {
     const Operation& operation = *GetParam();
-    const Plan plan = plan_for(operation, 100);
+    const Plan plan = test::plan_of(operation, 100);
     constexpr unsigned per_rule = 8;
     std::vector<std::string> programs{"qemu-img"};
     if (const std::string second = second_qemu_img(); !second.empty()) {

@@ -6,7 +6,7 @@
 #include <elf.h>
 #include <string>
 
-namespace difffuzz::testing {
+namespace difffuzz::test {
 
 // Where the name starts in a well-formed file.
 constexpr std::uint64_t after_headers = sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr);
@@ -30,4 +30,4 @@ inline std::string elf_with(std::uint32_t type, std::uint64_t offset, const std:
     return bytes + name + '\0';
 }
 
-}  // namespace difffuzz::testing
+}  // namespace difffuzz::test

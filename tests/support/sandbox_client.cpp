@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace difffuzz::testing {
+namespace difffuzz::test {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
@@ -127,4 +127,4 @@ int processes_in_namespace(ino_t pid_namespace) {
     return count;
 }
 
-}  // namespace difffuzz::testing
+}  // namespace difffuzz::test

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 #include <vector>
 
-namespace difffuzz::testing {
+namespace difffuzz::test {
 
 // A directory below /tmp that everyone can enter, with copies of the probe and the stubs, so that
 // an ordinary user can run what root has built; removed in the end.
@@ -69,4 +69,4 @@ int processes_in_namespace(ino_t pid_namespace);
 // Inode number of a process's PID namespace; 0 when there is no such process.
 ino_t pid_namespace_of(pid_t pid);
 
-}  // namespace difffuzz::testing
+}  // namespace difffuzz::test

@@ -7,7 +7,7 @@
 
 #include "tests/support/sandbox_client.hpp"
 
-namespace difffuzz::testing {
+namespace difffuzz::test {
 
 // No account has it, and none is needed.
 constexpr uid_t ordinary_user = 54321;
@@ -73,4 +73,4 @@ inline nlohmann::json exited(int code) { return {{"kind", "exited"}, {"code", co
 inline nlohmann::json signalled(int number) { return {{"kind", "signalled"}, {"code", number}}; }
 inline nlohmann::json limited(const char* what) { return {{"kind", "limited"}, {"what", what}}; }
 
-}  // namespace difffuzz::testing
+}  // namespace difffuzz::test
