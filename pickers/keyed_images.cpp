@@ -91,10 +91,8 @@ std::string image_without_key(const Case& c) {
         for (const Argument& argument : step.arguments) {
             const auto* image =
                 argument.value ? std::get_if<ImageValue>(&*argument.value) : nullptr;
-            // --image-opts is not about the file that convert writes.
-            const bool written = step.command == "convert" && &argument == &step.arguments.back();
             if (image != nullptr && is_keyed(c, image->id) &&
-                (written || !opens_image(step, image->id) ||
+                (names_made_file(step, argument) || !opens_image(step, image->id) ||
                  !has_option(step, image_options_option) || !has_option(step, object_option))) {
                 return image->id;
             }

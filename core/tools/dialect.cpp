@@ -90,6 +90,10 @@ std::string_view program_of(const Step& step) {
     return step.operation == "io" ? "qemu-io" : "qemu-img";
 }
 
+bool names_made_file(const Step& step, const Argument& argument) {
+    return step.command == "convert" && &argument == &step.arguments.back();
+}
+
 std::vector<std::string> render_step(const Case& c, const Step& step) {
     if (program_of(step) == "qemu-io") {
         return render_io(c, step);
@@ -102,8 +106,7 @@ std::vector<std::string> render_step(const Case& c, const Step& step) {
             words.push_back(argument.option);
         }
         const auto* image = argument.value ? std::get_if<ImageValue>(&*argument.value) : nullptr;
-        const bool written = step.command == "convert" && &argument == &step.arguments.back();
-        if (drivers && image != nullptr && !written &&
+        if (drivers && image != nullptr && !names_made_file(step, argument) &&
             (argument.option.empty() || argument.option == "if")) {
             words.push_back((operand ? argument.option + '=' : std::string{}) +
                             by_driver(c, image->id));

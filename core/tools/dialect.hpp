@@ -30,6 +30,10 @@ std::string locked_image_options(std::string_view format, std::string_view name)
 // and -f FORMAT each.
 std::vector<std::string> render_step(const Case& c, const Step& step);
 
+// Whether `argument`, one of the step's own, names the file that the step makes: --image-opts is
+// not about it.
+bool names_made_file(const Step& step, const Argument& argument);
+
 // The name of the program that a step is for: "qemu-io" for steps of the operation "io", which are
 // neutral, else "qemu-img".
 std::string_view program_of(const Step& step);

@@ -1,14 +1,11 @@
 // Built and read in-process, and held against qemu-img.
-#include "images/luks.hpp"
-
 #include <gtest/gtest.h>
 
-#include "tests/images/format_properties.hpp"
+#include "tests/images/locked_properties.hpp"
 
 namespace difffuzz {
 namespace {
 
-using test::main_file;
 using test::recipe_of;
 using test::ScratchDirectory;
 
@@ -23,54 +20,16 @@ Case draw_case() {
     return c;
 }
 
-const std::vector<std::string> secret{"--object", "secret,id=s,data=letters"};
-
-std::string by_driver(const std::string& name) {
-    return "driver=luks,key-secret=s,file.driver=file,file.filename=" + name;
-}
-
-// What qemu-img reads from the image.
-VirtualContent content_by_qemu(const ScratchDirectory& directory, const std::string& name) {
-    const Outcome outcome =
-        test::run_tool(directory.path(), {"qemu-img", "convert", secret[0], secret[1],
-                                          "--image-opts", "-O", "raw", by_driver(name), "out.raw"});
-    EXPECT_EQ(outcome.ending, Ending{Exited{0}}) << outcome.err.head;
-    const VirtualContent content =
-        summarise(*find_format("raw")->open(directory.string(), "out.raw"));
-    std::filesystem::remove(directory.path() / "out.raw");
-    return content;
-}
-
 TEST(Luks, IsWhatTheRecipeSays) {
     rc::check("content, files, reader", [] {
-        const Case c = draw_case();
         const ScratchDirectory one;
         const ScratchDirectory other;
-        for (const ScratchDirectory* directory : {&one, &other}) {
-            test::RealTools tools(directory->path());
-            build_images(c, directory->string(), tools);
-        }
-        test::check_only_files_of(c, one);
-        test::check_equal_files(c.images[0], one, other);
-        test::check_reader(*find_format("luks")->open(one.string(), "top.luks"),
-                           *model_of(c, "top"));
-        RC_ASSERT(content_by_qemu(one, "top.luks") == summarise(*model_of(c, "top")));
+        test::check_locked_image(draw_case(), "luks", one, other);
     });
 }
 
 TEST(Luks, OfQemuImgIsReadAlike) {
-    const ScratchDirectory directory;
-    Case c;
-    c.images = {recipe_of("top", "raw", 300'000)};
-    c.images[0].content = {{WriteKind::write, 5000, 70'000, RandomFill{7}}};
-    test::RealTools tools(directory.path());
-    build_images(c, directory.string(), tools);
-    const Outcome outcome = test::run_tool(
-        directory.path(), {"qemu-img", "convert", secret[0], secret[1], "-f", "raw", "-O", "luks",
-                           "-o", "key-secret=s,iter-time=10", main_file(c.images[0]), "made.luks"});
-    ASSERT_EQ(outcome.ending, Ending{Exited{0}}) << outcome.err.head;
-    EXPECT_EQ(summarise(*find_format("luks")->open(directory.string(), "made.luks")),
-              content_by_qemu(directory, "made.luks"));
+    test::check_locked_image_of_qemu("luks", "key-secret=sec0,iter-time=10");
 }
 
 TEST(Luks, WhatCannotBeReadIsSaid) {

@@ -1,20 +1,15 @@
 // Encrypted qcow2 images, built and read in-process, and held against qemu-img.
 #include <gtest/gtest.h>
 
-#include "core/tools/dialect.hpp"
-#include "images/luks.hpp"
 #include "images/qcow2_snapshots.hpp"
-#include "tests/images/format_properties.hpp"
+#include "tests/images/locked_properties.hpp"
 
 namespace difffuzz {
 namespace {
 
 using test::chance;
-using test::main_file;
 using test::recipe_of;
 using test::ScratchDirectory;
-
-const std::string secret = "secret,id=sec0,data=" + std::string(luks_password);
 
 Case draw_case() {
     const bool extended = chance(30);
@@ -38,57 +33,27 @@ Case draw_case() {
     return c;
 }
 
-// What qemu-img reads from the image.
-VirtualContent content_by_qemu(const ScratchDirectory& directory, const std::string& name) {
-    const Outcome outcome = test::run_tool(
-        directory.path(), {"qemu-img", "convert", "--object", secret, "--image-opts", "-O", "raw",
-                           locked_image_options("qcow2", name), "out.raw"});
-    EXPECT_EQ(outcome.ending, Ending{Exited{0}}) << outcome.err.head;
-    const VirtualContent content =
-        summarise(*find_format("raw")->open(directory.string(), "out.raw"));
-    std::filesystem::remove(directory.path() / "out.raw");
-    return content;
-}
-
 TEST(EncryptedQcow2, IsWhatTheRecipeSays) {
     rc::check("content, files, reader, structure", [] {
         const Case c = draw_case();
         const ScratchDirectory one;
         const ScratchDirectory other;
-        for (const ScratchDirectory* directory : {&one, &other}) {
-            test::RealTools tools(directory->path());
-            build_images(c, directory->string(), tools);
-        }
-        test::check_equal_files(c.images[0], one, other);
-        test::check_reader(*find_format("qcow2")->open(one.string(), "top.qcow2"),
-                           *model_of(c, "top"));
-        RC_ASSERT(content_by_qemu(one, "top.qcow2") == summarise(*model_of(c, "top")));
+        test::check_locked_image(c, "qcow2", one, other);
         if (!c.images[0].snapshots.empty()) {
             RC_ASSERT(summarise(*qcow2::open_snapshot(one.string(), "top.qcow2", "1")) ==
                       summarise(*model_of(c, ContentExpectation::of_snapshot("top", 0))));
         }
-        const Outcome check =
-            test::run_tool(one.path(), {"qemu-img", "check", "--object", secret, "--image-opts",
-                                        locked_image_options("qcow2", "top.qcow2")});
+        const Outcome check = test::run_tool(
+            one.path(), {"qemu-img", "check", "--object", test::secret_object, "--image-opts",
+                         locked_image_options("qcow2", "top.qcow2")});
         RC_ASSERT(check.ending == Ending{Exited{0}});
     });
 }
 
 TEST(EncryptedQcow2, OfQemuImgIsReadAlike) {
-    const ScratchDirectory directory;
-    Case c;
-    c.images = {recipe_of("top", "raw", 300'000)};
-    c.images[0].content = {{WriteKind::write, 5000, 70'000, RandomFill{7}}};
-    test::RealTools tools(directory.path());
-    build_images(c, directory.string(), tools);
-    const Outcome outcome = test::run_tool(
-        directory.path(),
-        {"qemu-img", "convert", "--object", secret, "-f", "raw", "-O", "qcow2", "-o",
-         "encrypt.format=luks,encrypt.key-secret=sec0,encrypt.iter-time=10,cluster_size=4096",
-         main_file(c.images[0]), "made.qcow2"});
-    ASSERT_EQ(outcome.ending, Ending{Exited{0}}) << outcome.err.head;
-    EXPECT_EQ(summarise(*find_format("qcow2")->open(directory.string(), "made.qcow2")),
-              summarise(*model_of(c, "top")));
+    test::check_locked_image_of_qemu(
+        "qcow2",
+        "encrypt.format=luks,encrypt.key-secret=sec0,encrypt.iter-time=10,cluster_size=4096");
 }
 
 TEST(EncryptedQcow2, HoldsNothingCompressedAndNeedsVersion3) {

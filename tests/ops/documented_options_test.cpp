@@ -11,24 +11,6 @@ namespace {
 const std::set<std::string_view> reasons{"needs a device", "needs a network", "names protocols",
                                          "asks for a password", "no effect on files or output"};
 
-// Options, or with "" whole commands, that an operation of this name is to draw once it is there.
-const std::map<std::pair<std::string, std::string>, std::string_view> awaited{
-    {{"amend", ""}, "amend"},
-    {{"commit", ""}, "commit"},
-    {{"rebase", ""}, "rebase"},
-    {{"check", "-r"}, "repair"},
-};
-
-bool is_awaited(const std::string& command, const std::string& option) {
-    for (const std::string& what : {std::string(), option}) {
-        const auto found = awaited.find({command, what});
-        if (found != awaited.end() && find_operation(found->second) == nullptr) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool is_drawn(const std::string& command, const std::string& option) {
     for (const Operation* operation : operations()) {
         if (operation->picker->command != command) {
@@ -66,7 +48,7 @@ TEST(DocumentedOptions, AreDrawnOrListedWithAReason) {
     for (const auto& [command, options] : commands) {
         for (const std::string& option : options) {
             ++all;
-            if (is_drawn(command, option) || is_awaited(command, option)) {
+            if (is_drawn(command, option)) {
                 continue;
             }
             ++listed;

@@ -12,6 +12,7 @@ import jsonschema
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import evidence
@@ -128,6 +129,11 @@ class Html(unittest.TestCase):
     def cards(self):
         return [card for card in self.all(".bucket") if card.is_displayed()]
 
+    def open(self, card):
+        card.find_element(By.TAG_NAME, "summary").click()
+        # The browser says later that it is open, and only then is it filled.
+        WebDriverWait(self.browser, 30).until(lambda _: "Commands" in card.text)
+
     def test_the_verdict_comes_first_then_all_buckets(self):
         first = self.one("body").text.splitlines()[0]
         self.assertTrue(first.startswith(f"{BUCKETS} buckets of new divergences"), first)
@@ -148,7 +154,7 @@ class Html(unittest.TestCase):
 
     def test_a_bucket_opens_with_commands_diff_and_script(self):
         card = self.cards()[0]
-        card.find_element(By.TAG_NAME, "summary").click()
+        self.open(card)
         text = card.text
         for words in ("Commands", "Outputs: - reference, + subject", "Script", "qemu-img"):
             self.assertIn(words, text)
@@ -158,15 +164,15 @@ class Html(unittest.TestCase):
             "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
         button = card.find_elements(By.CSS_SELECTOR, ".copy")[-1]
         button.click()
+        WebDriverWait(self.browser, 30).until(lambda _: button.text == "copied")
         self.browser.set_script_timeout(10)
         copied = self.browser.execute_async_script(
             "navigator.clipboard.readText().then(arguments[0], arguments[0])")
-        self.assertEqual(button.text, "copied")
         self.assertTrue(copied.startswith("#!/usr/bin/env bash\n"), copied[:80])
 
     def test_what_tools_printed_stays_text(self):
         for card in self.cards():
-            card.find_element(By.TAG_NAME, "summary").click()
+            self.open(card)
         self.assertNotEqual(self.browser.title, "OWNED")
         self.assertEqual(len(self.all("h1, img, a, iframe, object, link")), 0)
         self.assertEqual(len(self.all("script")), 2)
