@@ -5,6 +5,7 @@
 #include "campaign/triage/fingerprint.hpp"
 #include "core/cases/draws.hpp"
 #include "core/cases/recipe_json.hpp"
+#include "core/errors.hpp"
 #include "oracles/sanitizer_text.hpp"
 #include "oracles/shown_text.hpp"
 #include "oracles/stream_text.hpp"

@@ -11,6 +11,7 @@ namespace {
 // Name of a confirming run; candidates are named by their digests.
 constexpr std::string_view confirming_id = "confirm";
 constexpr std::string_view explaining_id = "explain";
+// As timeout_runs, of a candidate: there are many.
 constexpr unsigned candidate_timeout_runs = 2;
 
 }  // namespace

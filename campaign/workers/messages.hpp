@@ -54,10 +54,10 @@ struct WorkerReady {
     std::vector<FoundTool> tools;
 };
 
-// One case to run: drawn by the worker from `index`, or given as a recipe.
-// How often a case runs at most while it times out.
+// How often a case runs at most while it times out: the machine may be busy.
 inline constexpr unsigned timeout_runs = 3;
 
+// One case to run: drawn by the worker from `index`, or given as a recipe.
 struct Task {
     std::uint64_t index = 0;
     std::optional<Case> recipe;
@@ -109,13 +109,13 @@ struct SideEnd {
     std::string words;           // first line of its stderr: escaped, bounded
 };
 
-// What became of one case. Also the journal's line for it.
 // Divergences with the same key are counted together: those with one fingerprint that are new, or
 // known by one entry.
 inline std::string bucket_key(const std::string& fingerprint, const std::string& known) {
     return known.empty() ? fingerprint : fingerprint + "-" + known;
 }
 
+// What became of one case. Also the journal's line for it.
 struct CaseReport {
     std::uint64_t index = 0;
     std::string operation;
